@@ -1,6 +1,6 @@
 // Times several devices at work on one image.
 //
-//     bench_devices [--check] [--devices N] [--only MASK] GROUP@SIDE...
+//     bench_devices [--check] [--devices N] [--only MASK] [--output NAME] GROUP@SIDE...
 //
 //     slabs         maps of SIDE^2 that are on the devices, a slab and a thread for each (the slab functions of apsis.h)
 //     volume        the same of SIDE^3
@@ -141,6 +141,7 @@ class Devices {
     }
 
     bool checks = false, failed = false;
+    std::string output;  // this one alone
 
     void run_slabs(const char *group, Whole &whole) {
         static constexpr Wanted outputs[] = {{"distance", true, false, false, false},
@@ -149,6 +150,7 @@ class Devices {
                                              {"labels+statistics", false, false, true, true}};
         for (const apsis_type type : {APSIS_BIT, APSIS_U8})
             for (const Wanted &wanted : outputs) {
+                if (!output.empty() && output != wanted.name) continue;
                 double one = 0;
                 for (size_t devices = 1; devices <= workers_.size(); devices *= 2) {
                     const std::string set = type == APSIS_BIT ? "bit" : "u8";
@@ -166,8 +168,9 @@ class Devices {
 
     void run_host(const char *group, Whole &whole) {
         const bool paths = !std::strcmp(group, "eccentricity");
-        for (int output = paths ? 2 : 0; output < (paths ? 3 : 2); ++output) {
+        for (int output_number = paths ? 2 : 0; output_number < (paths ? 3 : 2); ++output_number) {
             static const char *const names[] = {"distance", "labels", "eccentricity"};
+            if (!output.empty() && output != names[output_number]) continue;
             double one = 0;
             std::unique_ptr<uint8_t[]> expected;
             for (size_t devices = 1; devices <= workers_.size(); devices *= 2) {
@@ -176,12 +179,12 @@ class Devices {
                 apsis_context *context;
                 check(nullptr, apsis_create_devices(APSIS_VERSION, numbers.data(), static_cast<int>(devices), &context));
                 apsis_image set = whole.rows_of(APSIS_U8, whole.rows()),
-                            out = whole.rows_of(output == 1 ? whole.index_type() : APSIS_F32, whole.rows());
+                            out = whole.rows_of(output_number == 1 ? whole.index_type() : APSIS_F32, whole.rows());
                 for (apsis_image *each : {&set, &out}) check(context, apsis_alloc(context, APSIS_HOST, each));
                 std::memcpy(set.data, whole.pixels.data(), whole.pixels.size());
                 const auto call = [&] {
-                    if (output == 0) return apsis_distance(context, &set, &out, NULL, NULL);
-                    if (output == 1) return apsis_components(context, &set, &out, NULL, 0, NULL, NULL);
+                    if (output_number == 0) return apsis_distance(context, &set, &out, NULL, NULL);
+                    if (output_number == 1) return apsis_components(context, &set, &out, NULL, 0, NULL, NULL);
                     return apsis_eccentricity(context, &set, &out, NULL, NULL, 0, NULL, NULL);
                 };
                 std::vector<double> times;
@@ -202,7 +205,7 @@ class Devices {
                     verdict = say(!std::memcmp(expected.get(), out.data, bytes));
                 }
                 std::printf("%s,%s,%lld,%lld,1,u8,%s,%zu,%.3f,,,%.2f%s\n", group, whole.mask.c_str(), (long long)whole.size[0],
-                            (long long)whole.size[1], names[output], devices, ms, one / ms, verdict);
+                            (long long)whole.size[1], names[output_number], devices, ms, one / ms, verdict);
                 std::fflush(stdout);
                 for (apsis_image *each : {&set, &out}) apsis_free(context, each);
                 apsis_destroy(context);
@@ -421,7 +424,7 @@ class Devices {
 int main(int argc, char **argv) {
     bool checks = false;
     size_t most = 0;
-    std::string only;
+    std::string only, output;
     std::vector<std::string> groups;
     for (int i = 1; i < argc; ++i)
         if (!std::strcmp(argv[i], "--check"))
@@ -430,10 +433,13 @@ int main(int argc, char **argv) {
             most = static_cast<size_t>(std::atoll(argv[++i]));
         else if (!std::strcmp(argv[i], "--only") && i + 1 < argc)
             only = argv[++i];
+        else if (!std::strcmp(argv[i], "--output") && i + 1 < argc)
+            output = argv[++i];
         else
             groups.push_back(argv[i]);
     Devices devices(most);
     devices.checks = checks;
+    devices.output = output;
     for (const std::string &group : groups) {
         const size_t at = group.find('@');
         if (at == std::string::npos) die("a group is GROUP@SIDE");

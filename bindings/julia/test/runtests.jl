@@ -196,6 +196,6 @@ end
         end
         @test sizeof(Apsis.CImage) == 72 && sizeof(Apsis.COptions) == 80
         @test sizeof(Apsis.Slabs.CSlab) == 48 && sizeof(Apsis.Slabs.CPaths) == 80
-        @test sizeof(Apsis.Slabs.Part) == 88 && sizeof(Apsis.Slabs.CLabels) == 72
+        @test sizeof(Apsis.Slabs.Part) == 96 && sizeof(Apsis.Slabs.CLabels) == 72
     end
 end
