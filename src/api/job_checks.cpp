@@ -1,8 +1,8 @@
-// Makes a checked job from the images and options of a call.
+// Makes a checked job from the images and options of a call: of distances, cells and components.
 #include <algorithm>
 #include <string>
 
-#include "api/jobs.h"
+#include "api/arguments.h"
 #include "api/options.h"
 #include "core/keys.h"
 
@@ -49,36 +49,6 @@ void check_sequential(const apsis_context &context, const apsis_options &options
         throw Error(APSIS_ERROR_UNSUPPORTED,
                     "nearest is not NULL, but APSIS_SEQUENTIAL_SCAN knows it only where the metric "
                     "is Euclidean");
-}
-
-/// An image of a call, and the view to fill in.
-struct Argument {
-    const char *name;
-    const apsis_image *image;
-    View &view;
-    Role role;
-};
-
-/// Checks the images of a call.  The first gives their size.  Sets cannot be left out; that of a slab that the context has
-/// found has no data.
-template <size_t COUNT>
-void check_images(const apsis_context &context, const Argument (&images)[COUNT], bool need_data) {
-    for (const Argument &each : images) {
-        if (!each.image && each.role != Role::SET) continue;
-        const bool is_found = context.found && each.image == &context.found->set;
-        each.view = check_image(each.name, each.image, each.role, need_data && !is_found);
-        if (is_found) each.view.data = nullptr;
-        check_same_size(images[0].name, images[0].image, each.name, each.image);
-        check_reach(context, each.name, each.image);
-    }
-}
-
-/// Throws if an output overlaps another image.
-template <size_t COUNT>
-void check_all_apart(const Argument (&images)[COUNT]) {
-    for (size_t i = 0; i < COUNT; ++i)
-        for (size_t k = i + 1; k < COUNT; ++k)
-            if (images[k].role != Role::SET) check_apart(images[i].name, images[i].view, images[k].name, images[k].view);
 }
 
 /// The most components that a job can have.  The first pixels of two components are never neighbours.  With connectivity 1
@@ -178,12 +148,6 @@ const apsis_image *slab_set(const apsis_context &context, const apsis_image *set
     return &context.found->set;
 }
 
-/// Throws unless the type of an output holds all labels of an input of this type.
-void check_labels_fit(const char *name, const apsis_image *output, const char *input, apsis_type type) {
-    if (output && output->type == APSIS_I32 && type == APSIS_I64)
-        throw Error(APSIS_ERROR_RANGE, "%s: type is APSIS_I32, but labels of %s are APSIS_I64", name, input);
-}
-
 /// Checks the caller's sites on one side of a slab.  `none` marks a column without one.
 void check_sites(const char *name, const int64_t *sites, int64_t columns, int64_t none, int64_t begin, int64_t end) {
     for (int64_t c = 0; sites && c < columns; ++c)
@@ -249,6 +213,11 @@ void check_place(int64_t start, int64_t extent, int64_t rows) {
         throw Error(APSIS_ERROR_ARGUMENT, "start is %lld, but must be from 0 to %lld: the slab has %lld of %lld rows",
                     static_cast<long long>(start), static_cast<long long>(extent - rows), static_cast<long long>(rows),
                     static_cast<long long>(extent));
+}
+
+void check_labels_fit(const char *name, const apsis_image *output, const char *input, apsis_type type) {
+    if (output && output->type == APSIS_I32 && type == APSIS_I64)
+        throw Error(APSIS_ERROR_RANGE, "%s: type is APSIS_I32, but labels of %s are APSIS_I64", name, input);
 }
 
 void check_indices_fit(const char *name, const apsis_image *image, __int128 pixels) {
@@ -384,68 +353,6 @@ void fill_in(const apsis_options &options, ComponentsJob &job) {
     if (options.largest) job.largest = options.largest;
 }
 
-GeodesicJob check_geodesic(const apsis_context &context, const apsis_image *set, const apsis_image *seeds,
-                           const apsis_image *distance, const apsis_image *nearest, const apsis_options *given,
-                           bool need_data) {
-    GeodesicJob job;
-    const Argument images[] = {{"set", set, job.set, Role::SET},
-                               {"seeds", seeds, job.seeds, Role::SET},
-                               {"distance", distance, job.distance, Role::DISTANCE},
-                               {"nearest", nearest, job.nearest, Role::INDEX}};
-    check_images(context, images, need_data);
-    const apsis_options options = read_options(given);
-    if (need_data) check_all_apart(images);
-    refuse_border("apsis_geodesic", options);
-    if (options.flags & APSIS_SIGNED)
-        throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_SIGNED is set, but lengths of paths have no sign");
-    check_taken("apsis_geodesic", {APSIS_AUTO}, options);
-    job.axes = axes_of(set, options);
-    job.complement = options.flags & APSIS_COMPLEMENT;
-    job.steps = make_steps(options, job.set.size, job.axes);
-    const int64_t image = job.axes == 3 ? job.set.pixels() : job.set.size[0] * job.set.size[1];
-    if (distance) check_lengths_fit("distance", distance->type, options, job.steps, image);
-    check_indices_fit("nearest", nearest, job.set.pixels());
-    if (options.flags & APSIS_LABELS && nearest) {
-        check_labels_fit("nearest", nearest, "seeds", job.seeds.type);
-        job.values = job.seeds;
-    }
-    job.indices = job.set.pixels();
-    return job;
-}
-
-EccentricityJob check_eccentricity(const apsis_context &context, const apsis_image *set, const apsis_image *eccentricity,
-                                   const apsis_image *farthest, const apsis_options *given, bool need_data) {
-    EccentricityJob job;
-    const Argument images[] = {{"set", set, job.set, Role::SET},
-                               {"eccentricity", eccentricity, job.eccentricity, Role::DISTANCE},
-                               {"farthest", farthest, job.farthest, Role::INDEX}};
-    check_images(context, images, need_data);
-    const apsis_options options = read_options(given);
-    if (need_data) check_all_apart(images);
-    refuse_labels("apsis_eccentricity", options);
-    refuse_border("apsis_eccentricity", options);
-    if (options.flags & APSIS_SIGNED)
-        throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_SIGNED is set, but lengths of paths have no sign");
-    if (options.max_distance > 0)
-        throw Error(APSIS_ERROR_ARGUMENT, "options: max_distance is %g, but eccentricities have no limit",
-                    options.max_distance);
-    check_taken("apsis_eccentricity", {APSIS_AUTO, APSIS_EVERY_SOURCE}, options);
-    if (options.method == APSIS_EVERY_SOURCE && options.budget)
-        throw Error(APSIS_ERROR_ARGUMENT, "options: budget is %lld, but APSIS_EVERY_SOURCE makes a field from every pixel",
-                    static_cast<long long>(options.budget));
-    job.axes = axes_of(set, options);
-    job.method = options.method;
-    job.complement = options.flags & APSIS_COMPLEMENT;
-    job.has_farthest = farthest;
-    job.steps = make_steps(options, job.set.size, job.axes);
-    job.connectivity = job.steps.connectivity;
-    if (options.budget) job.budget = options.budget;
-    const int64_t image = job.axes == 3 ? job.set.pixels() : job.set.size[0] * job.set.size[1];
-    if (eccentricity) check_lengths_fit("eccentricity", eccentricity->type, options, job.steps, image);
-    check_indices_fit("farthest", farthest, job.set.pixels());
-    return job;
-}
-
 void check_labels(const ComponentsJob &job) {
     const int64_t most = most_components(job);
     if (job.labels && job.labels.type == APSIS_I32 && most > INT32_MAX)
@@ -469,8 +376,6 @@ void check_sums(const char *name, const int64_t size[3]) {
         throw Error(APSIS_ERROR_UNSUPPORTED, "%s is %lld x %lld x %lld, too large for centroids", name,
                     static_cast<long long>(size[0]), static_cast<long long>(size[1]), static_cast<long long>(size[2]));
 }
-
-void check_array(const EccentricityJob &job) { check_capacity("extents", job.extents, job.capacity); }
 
 void check_capacity(const char *name, const void *array, int64_t capacity) {
     if (capacity < 0)
