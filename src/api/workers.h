@@ -2,7 +2,6 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <mutex>
 #include <new>
 #include <optional>
@@ -13,41 +12,42 @@
 
 namespace apsis {
 
-/// A place where threads wait for each other.
+/// A place where threads wait for each other.  They wait on an atomic: std::condition_variable asks for a newer libstdc++.
 class Meeting {
   public:
     explicit Meeting(size_t size) : items_{std::vector<void *>(size), std::vector<void *>(size)} {}
 
     /// Waits for all others.  Returns what each of them has passed, until the next time.
     void *const *meet(size_t i, void *item) {
-        std::unique_lock<std::mutex> lock(mutex_);
-        const uint64_t round = round_;
+        const int32_t round = round_;
+        if (round == OVER) fail();
         std::vector<void *> &items = items_[round % 2];
         items[i] = item;
-        if (++come_ == items.size()) {
+        if (come_.fetch_add(1) + 1 == static_cast<int64_t>(items.size())) {
             come_ = 0;
-            ++round_;
-            all_have_come_.notify_all();
+            int32_t now = round;
+            round_.compare_exchange_strong(now, (round + 1) % ROUNDS);  // unless it is over
+            round_.notify_all();
         }
-        all_have_come_.wait(lock, [&] { return round_ != round || is_over_; });
-        if (round_ == round) throw Error(APSIS_ERROR_CANCELLED, "another device has failed");
+        round_.wait(round);
+        if (round_ == OVER) fail();
         return items.data();
     }
 
     /// All that wait, or come later, throw.
     void end() noexcept {
-        const std::lock_guard<std::mutex> lock(mutex_);
-        is_over_ = true;
-        all_have_come_.notify_all();
+        round_ = OVER;
+        round_.notify_all();
     }
 
   private:
-    std::mutex mutex_;
-    std::condition_variable all_have_come_;
+    static constexpr int32_t OVER = -1, ROUNDS = 1 << 30;
+
+    [[noreturn]] static void fail() { throw Error(APSIS_ERROR_CANCELLED, "another device has failed"); }
+
     std::vector<void *> items_[2];  // of this round, and of the one before
-    size_t come_ = 0;
-    uint64_t round_ = 0;
-    bool is_over_ = false;
+    std::atomic<int64_t> come_{0};
+    std::atomic<int32_t> round_{0};
 };
 
 /// The contexts of a call, which work at the same time.  If one fails, the others stop at their next meeting, and at their next

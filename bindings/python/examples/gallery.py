@@ -22,7 +22,7 @@ def write_table(path, known):
     """What is known of components, a line for each; numbers in as few digits as tell them apart."""
     with open(path, "w") as file:
         print("label,first,area,x_min,y_min,z_min,x_max,y_max,z_max,x_mean,y_mean,z_mean", file=file)
-        for label, (first, area, lower, upper, centroid) in enumerate(known, 1):
+        for label, (first, area, lower, upper, centroid, _value) in enumerate(known, 1):
             means = (np.format_float_positional(mean, trim="-") for mean in centroid)
             print(label, first, area, *lower, *upper, *means, sep=",", file=file)
 
