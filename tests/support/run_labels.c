@@ -212,7 +212,7 @@ void fill_cells(uint8_t *mask, const int64_t size[3], chance *c) {
     }
 }
 
-problem random_labels(chance *c, uint8_t **mask) {
+problem draw_labels(chance *c, uint8_t **mask) {
     static const int64_t sizes[] = {1,  2,  3,  4,  5,  7,  8,  11,  16,  17,  31,  32,
                                     33, 47, 63, 64, 65, 66, 97, 127, 128, 129, 211, 257};
     problem p = new_problem(2, 1, 1, 1, NULL);

@@ -26,6 +26,6 @@ void draw_digits(uint8_t *mask, int pixels, int digits);
 void fill_cells(uint8_t *mask, const int64_t size[3], chance *c);
 
 /** An image of them, of any size that is not large; the mask is to be freed. */
-problem random_labels(chance *c, uint8_t **mask);
+problem draw_labels(chance *c, uint8_t **mask);
 
 #endif

@@ -1,5 +1,6 @@
 /* apsis_components of label images, where every value is a set of its own: against a flood fill, and by laws. */
 #include "run_components.h"
+#include "run_labels.h"
 
 static const apsis_type set_types[] = {APSIS_U8, APSIS_U16, APSIS_I32, APSIS_I64};
 
@@ -10,10 +11,6 @@ static problem labels_problem(int ndim, int64_t w, int64_t h, int64_t d, const u
     p.options.flags = APSIS_LABELS;
     p.options.connectivity = connectivity;
     return p;
-}
-
-static void draw_digits(uint8_t *mask, int pixels, int digits) {
-    for (int k = 0; k < pixels; ++k, digits /= 3) mask[k] = (uint8_t)(digits % 3);
 }
 
 /** Options that leave components out; none for 0. */
@@ -92,21 +89,6 @@ static void values_side_by_side(bench *b) {
 
 /* ---- Random problems of every kind ---- */
 
-/** Cells of some grain, noise of some values, or both. */
-static void fill_values(uint8_t *mask, const int64_t size[3], chance *c) {
-    static const int grains[] = {1, 1, 2, 5, 17, 70};
-    const int grain = grains[roll_below(c, COUNT(grains))], values = 1 + (int)roll_below(c, roll_below(c, 2) ? 4 : 200);
-    const int64_t w = size[0], h = size[1];
-    const double noise = roll_below(c, 2) ? 0 : 0.1, empty = roll_below(c, 2) ? 0 : roll_real(c);
-    const uint64_t seed = roll(c);
-    for (int64_t i = 0; i < w * h * size[2]; ++i) {
-        chance cell = {seed + (uint64_t)(i % w / grain + 1000 * (i / w % h / grain) + 1000000 * (i / w / h / grain))};
-        roll(&cell);
-        mask[i] = roll_real(&cell) < empty ? 0 : (uint8_t)(1 + roll_below(&cell, values));
-        if (roll_real(c) < noise) mask[i] = (uint8_t)roll_below(c, values + 1);
-    }
-}
-
 static void choose_size(chance *c, problem *p) {
     static const int64_t sizes[] = {1, 2, 3, 4, 5, 7, 8, 11, 16, 17, 31, 32, 33, 47, 63, 64, 65, 97, 127, 128, 129, 211, 257};
     const int64_t most = roll_below(c, 8) ? 30000 : 200000;
@@ -135,7 +117,7 @@ static void random_labels(bench *b) {
         problem p = new_problem(2, 1, 1, 1, NULL);
         choose_size(&c, &p);
         uint8_t *mask = must_alloc((size_t)pixels_of(&p));
-        fill_values(mask, p.size, &c);
+        fill_cells(mask, p.size, &c);
         p.mask = mask;
         choose_options(&c, &p);
         asked how = {.set = set_types[roll_below(&c, 4)], .labels = types[roll_below(&c, COUNT(types))]};
@@ -156,7 +138,7 @@ static void long_and_thin(bench *b) {
     for (int i = 0; i < COUNT(sizes); ++i) {
         problem p = labels_problem(sizes[i][2] > 1 ? 3 : 2, sizes[i][0], sizes[i][1], sizes[i][2], NULL, 1 + i % 2);
         uint8_t *mask = must_alloc((size_t)pixels_of(&p));
-        fill_values(mask, p.size, &c);
+        fill_cells(mask, p.size, &c);
         p.mask = mask;
         const asked how = {.set = set_types[i % 4], .labels = APSIS_I32, .capacity = pixels_of(&p)};
         check_components(b, &p, &how);
@@ -172,7 +154,7 @@ static uint8_t *some_values(uint64_t seed) {
     const int64_t size[3] = {W, H, 1};
     chance c = {seed};
     uint8_t *mask = must_alloc(W * H);
-    fill_values(mask, size, &c);
+    fill_cells(mask, size, &c);
     return mask;
 }
 

@@ -37,7 +37,7 @@ static void random_statistics(bench *b) {
     chance c = {2031};
     for (int i = 0; i < effort(400); ++i) {
         uint8_t *mask;
-        const problem p = random_labels(&c, &mask);
+        const problem p = draw_labels(&c, &mask);
         assert_ok(b->ctx, apsis_set_threads(b->ctx, (int)roll_below(&c, 4)));
         check_statistics(b, &p, label_types[roll_below(&c, 4)], (unsigned)roll_below(&c, LAYOUTS), some_capacity(&c));
         free(mask);
@@ -49,7 +49,7 @@ static void random_contacts(bench *b) {
     chance c = {2032};
     for (int i = 0; i < effort(500); ++i) {
         uint8_t *mask;
-        problem p = random_labels(&c, &mask);
+        problem p = draw_labels(&c, &mask);
         if (p.ndim == 3 && !roll_below(&c, 3)) p.options.flags = APSIS_SLICES;
         p.options.connectivity = (int32_t)roll_below(&c, (p.options.flags & APSIS_SLICES ? 2 : p.ndim) + 1);
         p.options.spacing[0] = spacings[roll_below(&c, COUNT(spacings))];
