@@ -1,7 +1,8 @@
 // Packs the begins of runs of a label image into bit columns: a bit for each pixel that differs from the one before it.  Their
 // carries are found as those of sets (carries.cu), and nearest_beyond_run() of core/columns.h reads them.
 //
-// A thread packs a word, 32 pixels of a column.  Neighbouring threads take columns side by side, and along x words side by side.
+// A thread packs a word, 32 pixels of a column.  Neighbouring threads take columns side by side, and along x words side by
+// side.
 //
 // Cost: the pixels in, along y and z once more for each strip's first row, and 1/8 byte a pixel out.
 #include "cuda/columns/columns.h"

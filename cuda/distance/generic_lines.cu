@@ -1,5 +1,5 @@
-// Euclidean and city-block distance: columns of bits, then a monotone search along lines (lines.cuh).  The back end takes it for
-// every such job that the plans of cuda/distance/plane and cuda/distance/volume do not serve.
+// Euclidean and city-block distance: columns of bits, then a monotone search along lines (lines.cuh).  The back end takes it
+// for every such job that the plans of cuda/distance/plane and cuda/distance/volume do not serve.
 #include "cuda/distance/lines.cuh"
 #include "cuda/runtime/progress.h"
 #include "cuda/transforms.h"

@@ -1,7 +1,7 @@
 // Euclidean and city-block distance in label images: from each pixel of a value other than 0 to the nearest pixel of another
 // value.  Bit columns hold the begins of runs of equal values, of all axes.  A pixel beyond a run is never nearer than the one
-// beside it, so lines are searched as those of sets (lines.cuh), and the pixel beside the run is one more candidate of each pixel:
-// see docs/methods.md.  The back end takes it for every label image.
+// beside it, so lines are searched as those of sets (lines.cuh), and the pixel beside the run is one more candidate of each
+// pixel: see docs/methods.md.  The back end takes it for every label image.
 //
 // Cost: that of the search, and for each axis the pixels in, and 3/8 byte a pixel of words and carries.
 #include "cuda/distance/lines.cuh"

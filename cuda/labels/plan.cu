@@ -1,8 +1,8 @@
 // How much of a label image is collected at once.
 //
-// Items are few in segmentations, a run for each 30 pixels or less, and may be as many as 13 a pixel in noise.  So memory is for
-// one item a 64 pixels, at least 2^20.  The whole image is tried first.  Where items are more, the device has counted them, and
-// half as many segments are tried next.
+// Items are few in segmentations, a run for each 30 pixels or less, and may be as many as 13 a pixel in noise.  So memory is
+// for one item a 64 pixels, at least 2^20.  The whole image is tried first.  Where items are more, the device has counted
+// them, and half as many segments are tried next.
 #include "cuda/labels/plan.h"
 
 #include <algorithm>

@@ -4,8 +4,9 @@
 // numbers, slab after slab, are in the order of the image; so are nodes, and the lowest node of a tree is its root: it has the
 // lowest pixel.  A walk over all local numbers in that order then counts roots and what is no node, without what is left out.
 //
-// Cost: the runs of equal numbers in each last row are sorted, a thread a row, and memory for the nodes.  Between two nodes the walk is one
-// addition, and a copy of the numbers or parts that are asked for.  It looks at each part where components are left out.
+// Cost: the runs of equal numbers in each last row are sorted, a thread a row, and memory for the nodes.  Between two nodes
+// the walk is one addition, and a copy of the numbers or parts that are asked for.  It looks at each part where components are
+// left out.
 #include "slabs/join.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-/* Labels in place of indices: apsis_voronoi of label images, and apsis_geodesic with label seeds, against the maps of indices. */
+/* Labels in place of indices: apsis_voronoi of label images, and apsis_geodesic with label seeds, against the maps of
+ * indices. */
 #include "run_distance.h"
 
 typedef struct pair {

@@ -1,5 +1,5 @@
-// Bit columns on the CPU (core/columns.h), the first step of a distance map: of a set its pixels, of a label image the begins of
-// its runs, each with carries.
+// Bit columns on the CPU (core/columns.h), the first step of a distance map: of a set its pixels, of a label image the begins
+// of its runs, each with carries.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Rows of label images: see label_lines.h.  Compiled once for every instruction set; plain loops are vectorized by the compiler.
+// Rows of label images: see label_lines.h.  Compiled once for every instruction set; plain loops are vectorized by the
+// compiler.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cpu/distance/label_lines.cpp"
 #include <hwy/foreach_target.h>

@@ -1,5 +1,5 @@
-// Rows of label images, in SIMD with run-time dispatch: where runs of equal values begin, and how far pixels are from the ends of
-// theirs.  Words and carries are those of core/columns.h, with a bit for each pixel that differs from the one before it.
+// Rows of label images, in SIMD with run-time dispatch: where runs of equal values begin, and how far pixels are from the ends
+// of theirs.  Words and carries are those of core/columns.h, with a bit for each pixel that differs from the one before it.
 #pragma once
 
 #include "core/columns.h"

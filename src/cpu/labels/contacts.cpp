@@ -1,8 +1,8 @@
 // Contacts of a label image: see contacts.h.
 //
 // Threads take pieces of whole rows.  Each row is compared with itself and with the earlier rows that have neighbours of its
-// pixels, once for each direction to a neighbour.  Where pixels differ, and neither is 0, the pair of their values gets one face
-// more, or one corner, in the thread's own table.  In the end tables are added up and sorted.
+// pixels, once for each direction to a neighbour.  Where pixels differ, and neither is 0, the pair of their values gets one
+// face more, or one corner, in the thread's own table.  In the end tables are added up and sorted.
 //
 // Cost: for each direction a comparison of the image with itself, 64 pixels at a time, and a look into a table for each face.
 #include "cpu/labels/contacts.h"
