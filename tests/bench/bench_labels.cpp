@@ -46,8 +46,9 @@ double wall_ms(Work work) {
 class Bench : public Gpu {
   public:
     explicit Bench(bool compare) : Gpu(compare) {
-        std::printf("group,image,width,height,depth,connectivity,count,ms,ms_binary,ns_per_pixel,workspace_bytes_per_pixel,"
-                    "cpu_ms\n");
+        std::printf(
+            "group,image,width,height,depth,connectivity,count,ms,ms_binary,ns_per_pixel,workspace_bytes_per_pixel,"
+            "cpu_ms\n");
     }
 
     void run(const Case &c) {
@@ -74,11 +75,10 @@ class Bench : public Gpu {
             const apsis_image *const images[] = {&set, &labels};
             int64_t count;
             check(gpu_, apsis_components(gpu_, &set, &labels, NULL, 0, &count, &c.options));
-            const double ms =
-                steady_ms([&] { check(gpu_, apsis_components(gpu_, &set, &labels, NULL, 0, NULL, &c.options)); });
-            report(c, count, ms, 0, workspace(c, APSIS_COMPONENTS, images, 2),
-                   verdict(labels, expected,
-                           [&] { check(cpu_, apsis_components(cpu_, &host, &expected, NULL, 0, NULL, &c.options)); }));
+            const double ms = steady_ms([&] { check(gpu_, apsis_components(gpu_, &set, &labels, NULL, 0, NULL, &c.options)); });
+            report(c, count, ms, 0, workspace(c, APSIS_COMPONENTS, images, 2), verdict(labels, expected, [&] {
+                       check(cpu_, apsis_components(cpu_, &host, &expected, NULL, 0, NULL, &c.options));
+                   }));
         } else {
             say_no_memory(c);
         }
@@ -113,9 +113,8 @@ class Bench : public Gpu {
             const apsis_image *const images[] = {&set, &map, NULL};
             const double ms_binary = steady_ms([&] { check(gpu_, apsis_distance(gpu_, &sites, &map, NULL, NULL)); });
             const double ms = steady_ms([&] { check(gpu_, apsis_distance(gpu_, &set, &map, NULL, &c.options)); });
-            report(c, 0, ms, ms_binary, workspace(c, APSIS_DISTANCE, images, 3), verdict(map, expected, [&] {
-                       check(cpu_, apsis_distance(cpu_, &host, &expected, NULL, &c.options));
-                   }));
+            report(c, 0, ms, ms_binary, workspace(c, APSIS_DISTANCE, images, 3),
+                   verdict(map, expected, [&] { check(cpu_, apsis_distance(cpu_, &host, &expected, NULL, &c.options)); }));
         } else {
             say_no_memory(c);
         }
