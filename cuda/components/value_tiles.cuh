@@ -125,7 +125,7 @@ struct LabelledValues {
     /// Block: compares the pixels of a tile.  A warp has 32 words of a column of words, and loads some rows at once.
     template <class Pixel>
     __device__ void compare(const View &set, const ValuePlace<Tile> &place) {
-        constexpr int AT_ONCE = 8;
+        constexpr int AT_ONCE = Tile::PLANES > 1 ? 4 : 8;
         static_assert(Tile::ROWS % AT_ONCE == 0);
         const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, column = warp % Tile::WORDS;
         const int64_t x = place.x + column * WARP + lane;
@@ -230,8 +230,12 @@ struct LabelledValues {
     }
 };
 
+/// As many as shared memory has room for in volumes.  Values of 64 bits take more registers.
 template <class Pixel, class Tile>
-__global__ void __launch_bounds__(Tile::THREADS) label_value_tile(ValueImage image) {
+constexpr int LABEL_BLOCKS_PER_SM = Tile::PLANES > 1 && sizeof(Pixel) == 8 ? 3 : 4;
+
+template <class Pixel, class Tile>
+__global__ void __launch_bounds__(Tile::THREADS, LABEL_BLOCKS_PER_SM<Pixel, Tile>) label_value_tile(ValueImage image) {
     using Labelled = LabelledValues<Tile>;
     __shared__ Labelled labelled;
     const ValuePlace<Tile> place(image);
