@@ -32,15 +32,15 @@ using VolumeValueTile = ValueTile<VolumeTile<CONNECTIVITY>, CONNECTIVITY, 1, 16,
 /// A label image, and what its components take in global memory.  A head is the first pixel of a run in a word.
 struct ValueImage {
     View set;
-    uint32_t words, height;       // of a row; of a plane
-    uint32_t total;               // words
-    uint32_t across, down;        // tiles
-    uint32_t *parent;             // [pixel]: of heads: a part of the component; of parts: in the end its number
-    uint32_t *bits, *heads;       // [word]: the set; heads
-    uint32_t *parts;              // [word]: the lowest pixels of the parts of tiles: heads
-    uint32_t *firsts;             // [word]: the lowest pixels of the components that are kept
-    uint32_t *before;             // [word]: how many bits of firsts it has; after the scan, how many come before it
-    unsigned long long *area;     // [pixel]: of roots, with TOUCHES_BORDER; null if none are selected
+    uint32_t words, height;    // of a row; of a plane
+    uint32_t total;            // words
+    uint32_t across, down;     // tiles
+    uint32_t *parent;          // [pixel]: of heads: a part of the component; of parts: in the end its number
+    uint32_t *bits, *heads;    // [word]: the set; heads
+    uint32_t *parts;           // [word]: the lowest pixels of the parts of tiles: heads
+    uint32_t *firsts;          // [word]: the lowest pixels of the components that are kept
+    uint32_t *before;          // [word]: how many bits of firsts it has; after the scan, how many come before it
+    unsigned long long *area;  // [pixel]: of roots, with TOUCHES_BORDER; null if none are selected
 };
 
 #if defined(__CUDACC__)
@@ -85,9 +85,7 @@ struct RowPixel {
     /// Whether a run begins to meet one of an earlier row here: pixels above each other; this pixel and the one to the left
     /// there; or the one to the left here and that one.
     __device__ bool meets(const RowPixel &other) const { return equals(other) && (starts() || other.starts()); }
-    __device__ bool meets_left(const RowPixel &other) const {
-        return value != other.value && starts() && value == other.left;
-    }
+    __device__ bool meets_left(const RowPixel &other) const { return value != other.value && starts() && value == other.left; }
     __device__ bool meets_right(const RowPixel &other) const { return other.meets_left(*this); }
 };
 
@@ -364,13 +362,15 @@ __device__ void join_value_sides(const ValueImage &image, const ValuePlace<Tile>
     const auto equal = [&](int dy, int dz) { return own == value(0, dy, dz) && own == value(-1, dy, dz); };
     const bool is_beside = own == value(-1, 0, 0);
     if (is_beside) {
-        if ((own_y == 0 || !equal(-1, 0)) && (own_z == 0 || !equal(0, -1))) unite_pixels(image, head, head_of(image, x - 1, y, z));
+        if ((own_y == 0 || !equal(-1, 0)) && (own_z == 0 || !equal(0, -1)))
+            unite_pixels(image, head, head_of(image, x - 1, y, z));
         return;
     }
     for (int n = 0; n < 9; ++n) {
         const int dy = n % 3 - 1, dz = n / 3 - 1;
         if (n == 4 || (dy != 0) + (dz != 0) >= Tile::CONNECTIVITY || (Tile::PLANES == 1 && dz)) continue;
-        if (own == value(-1, dy, dz) && own != value(0, dy, dz)) unite_pixels(image, head, head_of(image, x - 1, y + dy, z + dz));
+        if (own == value(-1, dy, dz) && own != value(0, dy, dz))
+            unite_pixels(image, head, head_of(image, x - 1, y + dy, z + dz));
     }
 }
 

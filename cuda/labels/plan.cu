@@ -3,6 +3,8 @@
 // Items are few in segmentations, a run for each 30 pixels or less, and may be as many as 13 a pixel in noise.  So memory is
 // for one item a 64 pixels, at least 2^20.  The whole image is tried first.  Where items are more, the device has counted
 // them, and half as many segments are tried next.
+//
+// Statistics of values of at most 16 bits are made by tiles, in a table of all values.
 #include "cuda/labels/plan.h"
 
 #include <algorithm>
@@ -37,7 +39,17 @@ int directions(int axes, int connectivity) {
     return connectivity == 1 ? 3 : connectivity == 2 ? 9 : 13;
 }
 
-Plan plan_of(const StatisticsJob &job) { return plan_segments(job.set, 1, "emit_runs"); }
+Plan plan_of(const StatisticsJob &job) {
+    Plan plan = plan_segments(job.set, 1, "emit_runs");
+    if (job.set.type != APSIS_U8 && job.set.type != APSIS_U16) return plan;
+    plan.table = int64_t(1) << 8 * (job.set.type == APSIS_U8 ? 1 : 2);
+    plan.is_volume = job.set.size[2] > 1;
+    plan.tile_count = ceil_div(job.set.size[0], TILE_WORDS[plan.is_volume] * WARP) *
+                      ceil_div(job.set.size[1], TILE_ROWS[plan.is_volume]) *
+                      ceil_div(job.set.size[2], TILE_PLANES[plan.is_volume]);
+    plan.tiles = {"sum_tiles", std::min(plan.tile_count, MOST_BLOCKS), BLOCK};
+    return plan;
+}
 
 Plan plan_of(const ContactsJob &job) {
     Plan plan = plan_segments(job.set, directions(job.axes, job.connectivity), "emit_faces");

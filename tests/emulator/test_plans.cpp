@@ -158,7 +158,7 @@ bool are_labels_allowed(const Job &job, int64_t items_a_pixel) {
     ++plans;
     const cuda::labels::Plan plan = cuda::labels::plan_of(job);
     for (const Device &device : DEVICES)
-        for (const cuda::Launch &launch : {plan.emit, plan.begin, plan.add})
+        for (const cuda::Launch &launch : {plan.emit, plan.begin, plan.add, plan.tiles})
             if (!is_allowed("labels::", launch, device)) return false;
     const int64_t of_segment = std::min(job.set.size[0], cuda::labels::SEGMENT) * items_a_pixel;
     return plan.segments >= job.set.size[1] * job.set.size[2] && plan.most_segments >= 1 && plan.capacity >= of_segment &&
