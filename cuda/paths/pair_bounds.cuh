@@ -87,6 +87,7 @@ class PairBounds {
     template <class OnTurn, class OnDone>
     void solve(const std::vector<ComponentRange> &found, int64_t members, OnTurn on_turn, OnDone on_done) {
         pairs_.first = static_cast<uint32_t>(job_.set.pixels() - members);
+        pairs_.members = static_cast<uint32_t>(members);
         pairs_.room = hub_room<Length>(job_.set.pixels(), members);
         launch("pack_members", pack_members, std::min<int64_t>(ceil_div(shape_.cells(), BLOCK), 1 << 16), BLOCK, stream_,
                pairs_.ranks, shape_, members_);

@@ -91,6 +91,32 @@ struct OpenPixels {
     }
 };
 
+/// Lengths from some hubs that are loaded at once.
+template <class Length>
+struct alignas(16) HubLine {
+    Length of[16 / sizeof(Length)];
+};
+
+/// The lengths from all hubs to a pixel, or the largest ones to a span.  The first lines of all pixels lie side by side, then
+/// their second ones, and so on: the lengths from a new hub then go to whole sectors of memory, which need not be read before.
+template <class Length>
+class HubLengths {
+  public:
+    static constexpr int EACH = 16 / static_cast<int>(sizeof(Length));  // of a line
+
+    /// Those of number `at` among `count`.
+    __device__ HubLengths(Length *all, uint32_t at, uint32_t count)
+        : first_(all + int64_t(at) * EACH),
+          step_(int64_t(count) * EACH) {}
+
+    __device__ Length &operator[](int hub) const { return first_[hub / EACH * step_ + hub % EACH]; }
+    __device__ HubLine<Length> line(int i) const { return *reinterpret_cast<const HubLine<Length> *>(first_ + i * step_); }
+
+  private:
+    Length *first_;
+    int64_t step_;  // from a line to the next
+};
+
 /// The parameters of all kernels of pair bounds.
 template <class Length>
 struct Pairs {
@@ -103,13 +129,14 @@ struct Pairs {
     uint8_t *is_source;  // [rank]
     uint32_t first;      // the first rank of a pixel of the set
     int room;            // hubs that there is room for
-    Length *hub;         // [rank][hub]
+    uint32_t members;    // pixels of the set
+    Length *hub;         // [line][rank][hub of the line]
     Length *field;       // [field of a turn][cell]
     ComponentState<Length> *component;
     uint32_t components;              // at most
     uint32_t spans[LEVELS];           // at most
     uint32_t *component_of;           // [large span]
-    Length *hub_maxima[LEVELS];       // [span][hub]: the largest length from a hub
+    Length *hub_maxima[LEVELS];       // [line][span][hub of the line]: the largest length from a hub
     uint32_t *lowest_pixel[LEVELS];   // [span]: the lowest pixel
     uint32_t *open_bits;              // [half a span]: the pixels that are not proved, as bits
     uint32_t *open_count;             // [large span]
@@ -124,31 +151,26 @@ struct Pairs {
         const Raster::Place at = ranks.raster.place(pixel);
         return shape.cell_of(at.x, at.y, at.z);
     }
-    __device__ Length *hubs_of(uint32_t rank) const { return hub + int64_t(rank - first) * room; }
-    __device__ Length *hub_maxima_of(int level, uint32_t span) const { return hub_maxima[level] + int64_t(span) * room; }
+    __device__ HubLengths<Length> hubs_of(uint32_t rank) const { return {hub, rank - first, members}; }
+    __device__ HubLengths<Length> hub_maxima_of(int level, uint32_t span) const {
+        return {hub_maxima[level], span, spans[level]};
+    }
     __device__ void set_source(int made, uint32_t of_component, uint32_t rank) const {
         source[made * int64_t(components) + of_component] = {rank == NO_PIXEL ? -1 : cell_of(ranks.pixel[rank]), made};
     }
 };
 
-/// Lengths from some hubs that are loaded at once.
+/// The least sum over hubs of two lengths.  Both have whole lines.
 template <class Length>
-struct alignas(16) HubLine {
-    static constexpr int EACH = 16 / static_cast<int>(sizeof(Length));
-    Length of[EACH];
-};
-
-/// The least sum over hubs of two lengths.  Both rows are whole lines.
-template <class Length>
-__device__ Length least_sum(const Length *one, const Length *other, int hubs) {
+__device__ Length least_sum(const HubLengths<Length> &one, const HubLengths<Length> &other, int hubs) {
+    constexpr int EACH = HubLengths<Length>::EACH;
     Length least = Lengths<Length>::NONE;
 #pragma unroll 2  // with more, registers are spilt
-    for (int h = 0; h < hubs; h += HubLine<Length>::EACH) {
-        const auto a = *reinterpret_cast<const HubLine<Length> *>(one + h);
-        const auto b = *reinterpret_cast<const HubLine<Length> *>(other + h);
+    for (int line = 0; line * EACH < hubs; ++line) {
+        const HubLine<Length> a = one.line(line), b = other.line(line);
 #pragma unroll
-        for (int k = 0; k < HubLine<Length>::EACH; ++k)
-            if (h + k < hubs) least = min(least, a.of[k] + b.of[k]);
+        for (int k = 0; k < EACH; ++k)
+            if (line * EACH + k < hubs) least = min(least, a.of[k] + b.of[k]);
     }
     return least;
 }

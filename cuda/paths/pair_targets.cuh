@@ -19,11 +19,10 @@ template <class Length>
 class FarthestByBound {
   public:
     /// `from` are the lengths from hubs to the given pixel, `most` the largest bound so far; all warps share both.
-    __device__ FarthestByBound(const Pairs<Length> &pairs, const ComponentState<Length> &component, const Length *from,
-                               Length *most)
+    __device__ FarthestByBound(const Pairs<Length> &pairs, const ComponentState<Length> &component, Length *from, Length *most)
         : pairs_(pairs),
           component_(component),
-          from_(from),
+          from_(from, 0, 1),
           most_(most) {}
 
     /// The large span with the largest bound, of every step-th one: for a thread.
@@ -79,7 +78,7 @@ class FarthestByBound {
 
     const Pairs<Length> &pairs_;
     const ComponentState<Length> &component_;
-    const Length *from_;
+    HubLengths<Length> from_;
     Length *most_;
 };
 
