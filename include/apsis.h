@@ -226,10 +226,13 @@ typedef struct apsis_options {
     int64_t      max_area;     /**< and those of more.  Default: no limit. */
     int64_t      budget;       /**< apsis_eccentricity: at most this many distance fields for a
                                     component.  Default: no limit. */
+    double       delta;        /**< apsis_components with APSIS_LABELS: neighbours are connected where
+                                    both are not 0 and their values differ by at most this.
+                                    Default 0: where they are equal.  Other calls refuse it. */
 } apsis_options;
 
 #define APSIS_OPTIONS_INIT \
-    { sizeof(apsis_options), 0, {0, 0, 0}, 0, APSIS_EUCLIDEAN, APSIS_AUTO, 0, 0, 0, 0, 0 }
+    { sizeof(apsis_options), 0, {0, 0, 0}, 0, APSIS_EUCLIDEAN, APSIS_AUTO, 0, 0, 0, 0, 0, 0 }
 
 
 /* ---- Contexts ----------------------------------------------------------- */
@@ -382,7 +385,8 @@ typedef struct apsis_component {
     int64_t lower[3];    /**< The smallest x, y, z in it. */
     int64_t upper[3];    /**< The largest x, y, z in it. */
     double  centroid[3]; /**< The mean x, y, z. */
-    int64_t value;       /**< With APSIS_LABELS, and of a value, the value of its pixels; otherwise 1. */
+    int64_t value;       /**< With APSIS_LABELS, and of a value, the value of its pixels, with delta that
+                              of the first one; otherwise, and of APSIS_F32, 1. */
 } apsis_component;
 
 /**
@@ -401,7 +405,14 @@ typedef struct apsis_component {
  * With APSIS_LABELS neighbours are connected where their values are equal.  0 is
  * still no value, and there is no complement.
  *
- * @param set         APSIS_BIT or an integer type.
+ * With options->delta besides, the image is a grey one: neighbours are connected where
+ * neither is 0 and their values differ by at most delta.  So a component may go from one
+ * value to any other, step by step.  Differences do not wrap; those of APSIS_F32 are
+ * rounded to double.  A NaN differs from everything, and is a component of its own; an
+ * infinity differs from all but itself.  APSIS_F32 is taken with delta 0, too.  delta is
+ * not for APSIS_I64, nor for slabs.
+ *
+ * @param set         APSIS_BIT or an integer type; with APSIS_LABELS also APSIS_F32.
  * @param labels      APSIS_I32 or APSIS_I64: the number of the component that a
  *                    pixel belongs to, or 0.  APSIS_ERROR_RANGE if images of
  *                    this size might have more components than fit.
@@ -429,7 +440,7 @@ APSIS_API apsis_status apsis_components(apsis_context *context, const apsis_imag
  * that is negative, or not below capacity, is APSIS_ERROR_RANGE.
  *
  * On a CPU context it takes some 250 bytes of host memory for each value and thread beside
- * the workspace.  Other options are not looked at; other flags than APSIS_LABELS are an error.
+ * the workspace.  Other options but delta are not looked at; other flags than APSIS_LABELS are an error.
  *
  * @param labels      An integer type.
  * @param components  [capacity]: receives what is known, or NULL.

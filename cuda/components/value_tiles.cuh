@@ -1,7 +1,8 @@
-// Labels the tiles of a label image in shared memory, and joins them: the first two steps of values.cu.
+// Labels the tiles of a label image in shared memory, and joins them: the first two steps of values.cu.  And those of a grey
+// image, in which values are connected that are near each other.
 //
 // A warp compares 32 pixels with those to the left and with those of earlier rows.  What it finds becomes words: where runs of
-// equal pixels begin, and where they meet runs of earlier rows.  From there on a thread has a word, and runs are joined as in
+// connected pixels begin, and where they meet runs of earlier rows.  From there on a thread has a word, and runs are joined as in
 // label.cuh.  Unlike there, two runs may begin side by side, so that tiles are smaller.  Then blocks join the pixels on both
 // sides of the rims of tiles by a union-find without locks in global memory, in which the lowest pixel is the root.
 //
@@ -9,6 +10,7 @@
 #pragma once
 
 #include "cuda/components/label.cuh"
+#include "cuda/components/row_pixel.cuh"
 
 namespace apsis::cuda::components {
 
@@ -45,13 +47,6 @@ struct ValueImage {
 
 #if defined(__CUDACC__)
 
-/// The value of a pixel, or 0 outside the image.
-template <class Pixel>
-__device__ Pixel value_at(const View &set, int64_t x, int64_t y, int64_t z) {
-    if (x < 0 || y < 0 || z < 0 || x >= set.size[0] || y >= set.size[1] || z >= set.size[2]) return 0;
-    return *reinterpret_cast<const Pixel *>(set.row(y, z) + x * set.stride[0]);
-}
-
 /// The first pixel of a block's tile.
 template <class Tile>
 struct ValuePlace {
@@ -64,29 +59,6 @@ struct ValuePlace {
         x = int64_t(first_word) * WARP;
         y = int64_t(row % image.down) * Tile::ROWS, z = int64_t(row / image.down) * Tile::PLANES;
     }
-};
-
-/// A lane's pixel, and the one to the left of it; 0 outside the tile.
-template <class Pixel>
-struct RowPixel {
-    Pixel value = 0, left = 0;
-
-    /// Warp.
-    __device__ static RowPixel at(const View &set, int64_t x, int64_t y, int64_t z, bool goes_left) {
-        RowPixel pixel;
-        pixel.value = value_at<Pixel>(set, x, y, z);
-        pixel.left = __shfl_up_sync(ALL_LANES, pixel.value, 1);
-        if (threadIdx.x % WARP == 0) pixel.left = goes_left ? value_at<Pixel>(set, x - 1, y, z) : Pixel(0);
-        return pixel;
-    }
-    __device__ bool starts() const { return value && left != value; }
-    __device__ bool equals(const RowPixel &other) const { return value && value == other.value; }
-
-    /// Whether a run begins to meet one of an earlier row here: pixels above each other; this pixel and the one to the left
-    /// there; or the one to the left here and that one.
-    __device__ bool meets(const RowPixel &other) const { return equals(other) && (starts() || other.starts()); }
-    __device__ bool meets_left(const RowPixel &other) const { return value != other.value && starts() && value == other.left; }
-    __device__ bool meets_right(const RowPixel &other) const { return other.meets_left(*this); }
 };
 
 /// The shared memory of a block that labels a tile.
@@ -106,14 +78,15 @@ struct LabelledValues {
     __device__ Runs runs_of(int at) const { return {start[at], runs_before[at]}; }
 
     /// Warp: writes a word's meetings with an earlier row.  Those at `implied` pixels other joins imply.
-    template <class Pixel>
-    __device__ void put_meetings(int s, int at, const RowPixel<Pixel> &own, const RowPixel<Pixel> &other, uint32_t implied) {
-        const uint32_t here = __ballot_sync(ALL_LANES, own.meets(other)) & ~implied;
+    template <class Values>
+    __device__ void put_meetings(int s, int at, const RowPixel<Values> &own, const RowPixel<Values> &other, uint32_t implied,
+                                 const Values &values) {
+        const uint32_t here = __ballot_sync(ALL_LANES, own.meets(other, values)) & ~implied;
         if (threadIdx.x % WARP == 0) meetings[s * KINDS_A_ROW][at] = here;
         if constexpr (Tile::DIAGONALS) {
             const bool diagonals = Tile::earlier_row(s).diagonals;
-            const uint32_t left = __ballot_sync(ALL_LANES, diagonals && own.meets_left(other));
-            const uint32_t right = __ballot_sync(ALL_LANES, diagonals && own.meets_right(other));
+            const uint32_t left = __ballot_sync(ALL_LANES, diagonals && own.meets_left(other, values));
+            const uint32_t right = __ballot_sync(ALL_LANES, diagonals && own.meets_right(other, values));
             if (threadIdx.x % WARP) return;
             meetings[s * KINDS_A_ROW + LEFT][at] = left;
             meetings[s * KINDS_A_ROW + RIGHT][at] = right;
@@ -121,20 +94,20 @@ struct LabelledValues {
     }
 
     /// Block: compares the pixels of a tile.  A warp has 32 words of a column of words, and loads some rows at once.
-    template <class Pixel>
-    __device__ void compare(const View &set, const ValuePlace<Tile> &place) {
+    template <class Values>
+    __device__ void compare(const View &set, const ValuePlace<Tile> &place, const Values &values) {
         constexpr int AT_ONCE = Tile::PLANES > 1 ? 4 : 8;
         static_assert(Tile::ROWS % AT_ONCE == 0);
         const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, column = warp % Tile::WORDS;
         const int64_t x = place.x + column * WARP + lane;
-        const auto load = [&](int y, int z) { return RowPixel<Pixel>::at(set, x, place.y + y, place.z + z, column > 0); };
-        RowPixel<Pixel> above;
-        uint32_t behind_above = 0;
+        const auto load = [&](int y, int z) { return RowPixel<Values>::at(set, x, place.y + y, place.z + z, column > 0); };
+        RowPixel<Values> above;
+        uint32_t in_plane_above = 0;
 #pragma unroll 1
         for (int row = warp / Tile::WORDS * WARP, end = row + WARP; row < end; row += AT_ONCE) {
             const int y0 = row % Tile::ROWS, z = row / Tile::ROWS;
-            RowPixel<Pixel> own[AT_ONCE], behind[AT_ONCE + 2];  // behind: from the row before on
-            if (y0 == 0) above = {}, behind_above = 0;
+            RowPixel<Values> own[AT_ONCE], behind[AT_ONCE + 2];  // behind: from the row before on
+            if (y0 == 0) above = {}, in_plane_above = 0;
             if (y0 > 0 && row % WARP == 0) above = load(y0 - 1, z);
 #pragma unroll
             for (int i = 0; i < AT_ONCE; ++i) own[i] = load(y0 + i, z);
@@ -146,18 +119,24 @@ struct LabelledValues {
             for (int i = 0; i < AT_ONCE; ++i) {
                 const int at = (row + i) * Tile::WORDS + column;
                 const uint32_t all = __ballot_sync(ALL_LANES, own[i].value != 0);
-                const uint32_t begin = __ballot_sync(ALL_LANES, own[i].starts());
+                const uint32_t begin = __ballot_sync(ALL_LANES, own[i].starts(values));
                 if (lane == 0) bits[at] = all, start[at] = begin;
-                put_meetings(0, at, own[i], above, 0);
+                put_meetings(0, at, own[i], above, 0, values);
                 if constexpr (Tile::EARLIER_ROWS > 1) {
-                    const uint32_t row_equals = __ballot_sync(ALL_LANES, own[i].equals(above));
-                    const uint32_t plane_equals = __ballot_sync(ALL_LANES, own[i].equals(behind[i + 1]));
-                    put_meetings(1, at, own[i], behind[i + 1], row_equals & plane_equals & behind_above);
+                    const auto connected = [&](const RowPixel<Values> &one, const RowPixel<Values> &other) {
+                        return __ballot_sync(ALL_LANES, one.connects(other, values));
+                    };
+                    const uint32_t in_row = connected(own[i], above), in_plane = connected(own[i], behind[i + 1]);
+                    // Those of the plane before: with the row before, and with the next.  Of equal values they follow.
+                    const uint32_t across = Values::IS_TRANSITIVE ? ALL_LANES : connected(behind[i + 1], behind[i]);
+                    put_meetings(1, at, own[i], behind[i + 1], in_row & in_plane & in_plane_above & across, values);
                     if constexpr (Tile::EARLIER_ROWS > 2) {
-                        put_meetings(2, at, own[i], behind[i], row_equals | plane_equals);
-                        put_meetings(3, at, own[i], behind[i + 2], plane_equals);
+                        const uint32_t by_row = Values::IS_TRANSITIVE ? in_row : in_row & in_plane_above;
+                        const uint32_t next = Values::IS_TRANSITIVE ? ALL_LANES : connected(behind[i + 1], behind[i + 2]);
+                        put_meetings(2, at, own[i], behind[i], by_row | (in_plane & across), values);
+                        put_meetings(3, at, own[i], behind[i + 2], in_plane & next, values);
                     }
-                    behind_above = plane_equals;
+                    in_plane_above = in_plane;
                 }
                 above = own[i];
             }
@@ -192,7 +171,8 @@ struct LabelledValues {
     __device__ void link() {
         const int at = threadIdx.x;
         constexpr int PLANE = Tile::EARLIER_ROWS > 1, FIRST_LEFT = Tile::DIAGONALS ? LEFT : 0;  // 0: there is none
-        const uint32_t all = start[at], here = meetings[0][at] & all, left = FIRST_LEFT ? meetings[FIRST_LEFT][at] : 0;
+        const uint32_t all = start[at], here = meetings[0][at] & all;
+        const uint32_t left = FIRST_LEFT ? meetings[FIRST_LEFT][at] & all & ~here : 0;
         const uint32_t plane = PLANE ? meetings[PLANE * KINDS_A_ROW][at] & all & ~here & ~left : 0;
         const Runs above = here | left ? runs_of(word_of(0)) : Runs{0, 0};
         const Runs behind = plane ? runs_of(word_of(PLANE)) : Runs{0, 0};
@@ -206,7 +186,7 @@ struct LabelledValues {
                                             : run;
         }
         meetings[0][at] &= ~all;
-        if (FIRST_LEFT) meetings[FIRST_LEFT][at] = 0;
+        if (FIRST_LEFT) meetings[FIRST_LEFT][at] &= ~left;
         if (PLANE) meetings[PLANE * KINDS_A_ROW][at] &= ~plane;
     }
 
@@ -229,15 +209,16 @@ struct LabelledValues {
 };
 
 /// As many as shared memory has room for in volumes.  Values of 64 bits take more registers.
-template <class Pixel, class Tile>
-constexpr int LABEL_BLOCKS_PER_SM = Tile::PLANES > 1 && sizeof(Pixel) == 8 ? 3 : 4;
+template <class Values, class Tile>
+constexpr int LABEL_BLOCKS_PER_SM = Tile::PLANES > 1 && sizeof(typename Values::Pixel) == 8 ? 3 : 4;
 
-template <class Pixel, class Tile>
-__global__ void __launch_bounds__(Tile::THREADS, LABEL_BLOCKS_PER_SM<Pixel, Tile>) label_value_tile(ValueImage image) {
+template <class Values, class Tile>
+__global__ void __launch_bounds__(Tile::THREADS, LABEL_BLOCKS_PER_SM<Values, Tile>)
+    label_value_tile(ValueImage image, Values values) {
     using Labelled = LabelledValues<Tile>;
     __shared__ Labelled labelled;
     const ValuePlace<Tile> place(image);
-    labelled.template compare<Pixel>(image.set, place);
+    labelled.compare(image.set, place, values);
     labelled.label();
     // From here on the parent of a root is ENTRIES plus the place of its first pixel in the tile.
     const int at = threadIdx.x;
@@ -312,77 +293,91 @@ __device__ inline void unite_pixels(const ValueImage &image, uint32_t high, uint
 /// Warp: joins the runs of a word of the tile with those of earlier rows in other tiles.  What joins of neighbouring rows imply
 /// is left out: that of rows one plane on, or one row on, where all four pixels are equal; and that across both, where a pixel
 /// of the one row or of the other is equal.
-template <class Pixel, class Tile>
-__device__ void join_value_rows(const ValueImage &image, const ValuePlace<Tile> &place, int word) {
+template <class Values, class Tile>
+__device__ void join_value_rows(const ValueImage &image, const Values &values, const ValuePlace<Tile> &place, int word) {
     const int column = word % Tile::WORDS, own_y = word / Tile::WORDS % Tile::ROWS, own_z = word / Tile::WORDS / Tile::ROWS;
     const bool is_first_plane = Tile::PLANES > 1 && own_z == 0;
     if (own_y > 0 && !is_first_plane && !(Tile::EARLIER_ROWS > 2 && own_y == Tile::ROWS - 1)) return;
     const int64_t x = place.x + column * WARP + threadIdx.x % WARP, y = place.y + own_y, z = place.z + own_z;
     if (x - threadIdx.x % WARP >= image.set.size[0] || y >= image.set.size[1] || z >= image.set.size[2]) return;
-    const auto load = [&](int dy, int dz) { return RowPixel<Pixel>::at(image.set, x, y + dy, z + dz, column > 0); };
+    const auto load = [&](int dy, int dz) { return RowPixel<Values>::at(image.set, x, y + dy, z + dz, column > 0); };
     const auto unite = [&](int dx, int other_dx, int dy, int dz) {
         unite_pixels(image, head_of(image, x + dx, y, z), head_of(image, x + other_dx, y + dy, z + dz));
     };
-    const auto join = [&](const RowPixel<Pixel> &own, const RowPixel<Pixel> &other, const EarlierRow &earlier, bool implied) {
-        if (own.meets(other) && !implied) unite(0, 0, earlier.dy, earlier.dz);
+    const auto join = [&](const RowPixel<Values> &own, const RowPixel<Values> &other, const EarlierRow &earlier, bool implied) {
+        if (own.meets(other, values) && !implied) unite(0, 0, earlier.dy, earlier.dz);
         if (!earlier.diagonals) return;
-        if (own.meets_left(other)) unite(0, -1, earlier.dy, earlier.dz);
-        if (own.meets_right(other)) unite(-1, 0, earlier.dy, earlier.dz);
+        if (own.meets_left(other, values)) unite(0, -1, earlier.dy, earlier.dz);
+        if (own.meets_right(other, values)) unite(-1, 0, earlier.dy, earlier.dz);
     };
-    const RowPixel<Pixel> own = load(0, 0), row = load(-1, 0);
+    const RowPixel<Values> own = load(0, 0), row = load(-1, 0);
     if constexpr (Tile::PLANES == 1) {
         join(own, row, Tile::earlier_row(0), false);
     } else {
-        const RowPixel<Pixel> plane = load(0, -1), across = load(-1, -1);
-        const bool all_equal = own.equals(row) && own.equals(plane) && own.equals(across);
+        const RowPixel<Values> plane = load(0, -1), across = load(-1, -1);
+        const bool in_row = own.connects(row, values), in_plane = own.connects(plane, values);
+        // Of equal values these follow, where they are needed.
+        const auto also = [&](const RowPixel<Values> &one, const RowPixel<Values> &other) {
+            return Values::IS_TRANSITIVE || one.connects(other, values);
+        };
+        const bool all_connected = in_row && in_plane && row.connects(across, values) && also(plane, across);
         const bool row_is_outside = own_y == 0, plane_is_outside = own_z == 0;
-        if (row_is_outside) join(own, row, Tile::earlier_row(0), all_equal && !plane_is_outside);
-        if (plane_is_outside) join(own, plane, Tile::earlier_row(1), all_equal && !row_is_outside);
+        if (row_is_outside) join(own, row, Tile::earlier_row(0), all_connected && !plane_is_outside);
+        if (plane_is_outside) join(own, plane, Tile::earlier_row(1), all_connected && !row_is_outside);
         if constexpr (Tile::EARLIER_ROWS > 2) {
             if (row_is_outside || plane_is_outside)
-                join(own, across, Tile::earlier_row(2), own.equals(row) || own.equals(plane));
-            if (plane_is_outside || own_y == Tile::ROWS - 1) join(own, load(1, -1), Tile::earlier_row(3), own.equals(plane));
+                join(own, across, Tile::earlier_row(2), (in_row && also(row, across)) || (in_plane && also(plane, across)));
+            if (plane_is_outside || own_y == Tile::ROWS - 1) {
+                const RowPixel<Values> next = load(1, -1);
+                join(own, next, Tile::earlier_row(3), in_plane && also(plane, next));
+            }
         }
     }
 }
 
 /// Joins a pixel of the first column of the tile with its neighbours to the left.  Two pixels side by side need no join where
-/// both equal those a row or a plane before, in the same tiles; and no diagonal one is needed where a pixel beside both is equal.
-template <class Pixel, class Tile>
-__device__ void join_value_sides(const ValueImage &image, const ValuePlace<Tile> &place, int row) {
+/// both are connected with those a row or a plane before, in the same tiles, and these with each other; and no diagonal one is
+/// needed where a pixel beside both is connected with both.
+template <class Values, class Tile>
+__device__ void join_value_sides(const ValueImage &image, const Values &values, const ValuePlace<Tile> &place, int row) {
+    using Pixel = typename Values::Pixel;
     const int own_y = row % Tile::ROWS, own_z = row / Tile::ROWS;
     const int64_t x = place.x, y = place.y + own_y, z = place.z + own_z;
     const auto value = [&](int dx, int dy, int dz) {
         if (Tile::PLANES == 1 && dz) return Pixel(0);
-        return value_at<Pixel>(image.set, x + dx, y + dy, z + dz);
+        return Values::at(image.set, x + dx, y + dy, z + dz);
     };
     const Pixel own = value(0, 0, 0);
     if (!own) return;
     const uint32_t head = head_of(image, x, y, z);
-    const auto equal = [&](int dy, int dz) { return own == value(0, dy, dz) && own == value(-1, dy, dz); };
-    const bool is_beside = own == value(-1, 0, 0);
-    if (is_beside) {
-        if ((own_y == 0 || !equal(-1, 0)) && (own_z == 0 || !equal(0, -1)))
-            unite_pixels(image, head, head_of(image, x - 1, y, z));
-        return;
-    }
+    const Pixel beside = value(-1, 0, 0);
+    const auto goes_around = [&](int dy, int dz) {
+        const Pixel up = value(0, dy, dz), corner = value(-1, dy, dz);
+        return values.connect(own, up) && values.connect(up, corner) &&
+               (Values::IS_TRANSITIVE || values.connect(corner, beside));
+    };
+    const bool is_beside = values.connect(own, beside);
+    if (is_beside && (own_y == 0 || !goes_around(-1, 0)) && (own_z == 0 || !goes_around(0, -1)))
+        unite_pixels(image, head, head_of(image, x - 1, y, z));
+    if (is_beside && Values::IS_TRANSITIVE) return;
     for (int n = 0; n < 9; ++n) {
         const int dy = n % 3 - 1, dz = n / 3 - 1;
         if (n == 4 || (dy != 0) + (dz != 0) >= Tile::CONNECTIVITY || (Tile::PLANES == 1 && dz)) continue;
-        if (own == value(-1, dy, dz) && own != value(0, dy, dz))
-            unite_pixels(image, head, head_of(image, x - 1, y + dy, z + dz));
+        const Pixel corner = value(-1, dy, dz), over = value(0, dy, dz);
+        if (!values.connect(own, corner) || (values.connect(own, over) && values.connect(over, corner))) continue;
+        if (is_beside && values.connect(beside, corner)) continue;
+        unite_pixels(image, head, head_of(image, x - 1, y + dy, z + dz));
     }
 }
 
 /// Joins a tile with those before it and to the left of it, a block each.
-template <class Pixel, class Tile>
-__global__ void __launch_bounds__(Tile::THREADS) join_value_tile(ValueImage image) {
+template <class Values, class Tile>
+__global__ void __launch_bounds__(Tile::THREADS) join_value_tile(ValueImage image, Values values) {
     constexpr int WORDS = Tile::PLANES > 1 ? Tile::THREADS : Tile::WORDS;
     const ValuePlace<Tile> place(image);
-    for (int word = threadIdx.x / WARP; word < WORDS; word += Tile::THREADS / WARP)
-        join_value_rows<Pixel, Tile>(image, place, word);
+    for (int word = threadIdx.x / WARP; word < WORDS; word += Tile::THREADS / WARP) join_value_rows(image, values, place, word);
     const int row = Tile::THREADS - 1 - static_cast<int>(threadIdx.x);  // the last warps have no words in a plane
-    if (place.x > 0 && row < Tile::ROWS * Tile::PLANES) join_value_sides<Pixel, Tile>(image, place, row);
+    if (place.x > 0 && row < Tile::ROWS * Tile::PLANES) join_value_sides(image, values, place, row);
 }
 
 #endif

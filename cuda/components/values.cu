@@ -12,14 +12,16 @@ namespace apsis::cuda::components {
 
 namespace {
 
-/// Calls body(pixel) with a pixel of the set's type.
+/// Calls body(values) with what says which values of a job are connected.
 template <class Body>
-void with_value_type(const View &set, Body body) {
-    switch (set.type) {
-        case APSIS_U8: return body(uint8_t());
-        case APSIS_U16: return body(uint16_t());
-        case APSIS_I32: return body(int32_t());
-        default: return body(int64_t());
+void with_values(const ComponentsJob &job, Body body) {
+    if (job.by_delta() && job.set.type == APSIS_F32) return body(Near<float>{job.delta});
+    if (job.by_delta()) return body(Near<int32_t>{job.whole_delta()});
+    switch (job.set.type) {
+        case APSIS_U8: return body(Equal<uint8_t>());
+        case APSIS_U16: return body(Equal<uint16_t>());
+        case APSIS_I32: return body(Equal<int32_t>());
+        default: return body(Equal<int64_t>());
     }
 }
 
@@ -70,9 +72,8 @@ class ValueComponents {
     size_t bytes() const { return carver_.used(); }
 
     void run(cudaStream_t stream, const Progress &progress, HostNumber *number) {
-        with_value_tile(job_, [&](auto tile) {
-            with_value_type(job_.set, [&](auto pixel) { find_parts<decltype(pixel), decltype(tile)>(stream); });
-        });
+        with_value_tile(
+            job_, [&](auto tile) { with_values(job_, [&](auto values) { find_parts<decltype(tile)>(values, stream); }); });
         launch("find_value_roots", find_value_roots, ceil_div(image_.total, BLOCK), BLOCK, stream, image_);
         if (job_.selects()) select(stream);
         report(progress, 0.5, stream);
@@ -91,10 +92,10 @@ class ValueComponents {
     int64_t blocks() const { return ceil_div(image_.total, WARPS); }
 
     /// Labels the tiles and joins them.
-    template <class Pixel, class Tile>
-    void find_parts(cudaStream_t stream) const {
-        launch("label_value_tile", label_value_tile<Pixel, Tile>, tiles_, Tile::THREADS, stream, image_);
-        if (tiles_ > 1) launch("join_value_tile", join_value_tile<Pixel, Tile>, tiles_, Tile::THREADS, stream, image_);
+    template <class Tile, class Values>
+    void find_parts(const Values &values, cudaStream_t stream) const {
+        launch("label_value_tile", label_value_tile<Values, Tile>, tiles_, Tile::THREADS, stream, image_, values);
+        if (tiles_ > 1) launch("join_value_tile", join_value_tile<Values, Tile>, tiles_, Tile::THREADS, stream, image_, values);
     }
 
     size_t scan(void *memory, size_t bytes, cudaStream_t stream) const {
@@ -150,9 +151,8 @@ class ValueComponents {
                                static_cast<uint32_t>(count), image_.before + image_.total};
         launch("clear_window", clear_window, ceil_div(count * ComponentSums::FIELDS, BLOCK), BLOCK, stream, window, unused_);
         launch("add_segments", add_segments, std::min(blocks(), MOST_MEASURING_BLOCKS), BLOCK, stream, image_, window);
-        with_value_type(job_.set, [&](auto pixel) {
-            launch("tell_values", tell_values<decltype(pixel)>, ceil_div(count, BLOCK), BLOCK, stream, image_, window);
-        });
+        if (job_.set.type != APSIS_F32)  // then all are 1
+            launch("tell_values", tell_values, ceil_div(count, BLOCK), BLOCK, stream, image_, window);
         launch("finish_window", finish_window, ceil_div(count, BLOCK), BLOCK, stream, window);
     }
 

@@ -1,7 +1,7 @@
-// Connected components of label images: neighbours are connected where their values are equal.  The kernels of values.cu, after
-// those of the tiles (value_tiles.cuh).
+// Connected components of label images, in which neighbours are connected where their values are equal, and of grey images, where
+// they are near.  The kernels of values.cu, after those of the tiles (value_tiles.cuh).
 //
-// A word is 32 pixels of a row.  Stretches of equal pixels in a word are segments; the first pixel of each is its head.  Heads
+// A word is 32 pixels of a row.  Stretches of connected pixels in a word are segments; the first pixel of each is its head.  Heads
 // point at a part of their component in a tile, and parts at its lowest pixel.  A scan over the counts of such pixels numbers
 // them in the order of the image; then parts have the numbers.
 //
@@ -217,12 +217,11 @@ static __global__ void __launch_bounds__(BLOCK) add_segments(ValueImage image, W
 }
 
 /// Tells the values of the components of a window, from their first pixels.
-template <class Signed>
-__global__ void __launch_bounds__(BLOCK) tell_values(ValueImage image, Window window) {
+static __global__ void __launch_bounds__(BLOCK) tell_values(ValueImage image, Window window) {
     const uint32_t i = blockIdx.x * BLOCK + threadIdx.x;
     if (!window.exists(i)) return;
     const int64_t first = window.sums[i].first, row = first / image.set.size[0], x = first % image.set.size[0];
-    window.sums[i].value = value_at<Signed>(image.set, x, row % image.set.size[1], row / image.set.size[1]);
+    window.sums[i].value = apsis::value_at(image.set, image.set.row(row % image.set.size[1], row / image.set.size[1]), x);
 }
 
 #endif

@@ -129,6 +129,7 @@ void take_labels(DistanceJob &job) {
 void check_slab(const apsis_image *set, int64_t start, int64_t extent, const apsis_options &options, DistanceJob &job) {
     refuse_labels("a slab", options);
     refuse_border("a slab", options);
+    refuse_delta("a slab", options);
     check_cells(options);
     if (options.flags & APSIS_SLICES)
         throw Error(APSIS_ERROR_UNSUPPORTED, "options: APSIS_SLICES is set, but slabs are parts of one image");
@@ -182,6 +183,16 @@ void check_cell_labels(const apsis_image *cells, const apsis_options &options, V
     job.values = job.set;
 }
 
+/// Throws where neighbours whose values differ by delta cannot be found.
+void check_delta(const apsis_options &options, const ComponentsJob &job) {
+    if (options.delta > 0 && !(options.flags & APSIS_LABELS))
+        throw Error(APSIS_ERROR_ARGUMENT, "options: delta is %g, but without APSIS_LABELS the set has no values that differ",
+                    options.delta);
+    if (options.delta > 0 && job.set.type == APSIS_I64)
+        throw Error(APSIS_ERROR_UNSUPPORTED,
+                    "options: delta is %g, but set is APSIS_I64, whose values must be equal in this version", options.delta);
+}
+
 }  // namespace
 
 void check_taken(const char *function, std::initializer_list<apsis_method> methods, const apsis_options &options) {
@@ -233,6 +244,7 @@ DistanceJob check_distance(const apsis_context &context, const apsis_image *set,
     const apsis_options options = read_options(given);
     check_cells(options);
     check_background(options);
+    refuse_delta("apsis_distance", options);
     check_taken("apsis_distance",
                 {APSIS_AUTO, APSIS_RASTER_SCAN, APSIS_SWEEP, APSIS_SWEEP_BLOCKS, APSIS_SWEEP_ROWS, APSIS_JUMP_FLOOD,
                  APSIS_SEQUENTIAL_SCAN},
@@ -301,6 +313,7 @@ VoronoiJob check_voronoi(const apsis_context &context, const apsis_image *set, c
     const apsis_options options = read_options(given);
     if (need_data) check_all_apart(images);
     refuse_border("apsis_voronoi", options);
+    refuse_delta("apsis_voronoi", options);
     if (options.flags & APSIS_SIGNED) throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_SIGNED is set, but cells have no sign");
     check_taken("apsis_voronoi",
                 {APSIS_AUTO, APSIS_RASTER_SCAN, APSIS_SWEEP, APSIS_SWEEP_BLOCKS, APSIS_SWEEP_ROWS, APSIS_JUMP_FLOOD}, options);
@@ -321,8 +334,8 @@ VoronoiJob check_voronoi(const apsis_context &context, const apsis_image *set, c
 ComponentsJob check_components(const apsis_context &context, const apsis_image *set, const apsis_image *labels,
                                const apsis_options *given, bool need_data) {
     ComponentsJob job;
-    job.set = check_image("set", set, Role::SET, need_data);
     const apsis_options options = read_options(given);
+    job.set = check_image("set", set, options.flags & APSIS_LABELS ? Role::GREY : Role::SET, need_data);
     if (labels) {
         job.labels = check_image("labels", labels, Role::LABELS, need_data);
         check_same_size("set", set, "labels", labels);
@@ -340,6 +353,8 @@ ComponentsJob check_components(const apsis_context &context, const apsis_image *
     job.method = options.method;
     job.complement = options.flags & APSIS_COMPLEMENT;
     job.by_value = (options.flags & APSIS_LABELS) && set->type != APSIS_BIT;
+    check_delta(options, job);
+    job.delta = options.delta;
     fill_in(options, job);
     return job;
 }

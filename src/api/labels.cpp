@@ -18,6 +18,7 @@ apsis_options take_options(const char *function, const apsis_options *given, uin
         throw Error(APSIS_ERROR_ARGUMENT, "options: flags is 0x%x, but %s takes %s and APSIS_LABELS alone", options.flags,
                     function, names);
     check_taken(function, {APSIS_AUTO}, options);
+    refuse_delta(function, options);
     return options;
 }
 

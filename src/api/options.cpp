@@ -243,6 +243,8 @@ apsis_options read_options(const apsis_options *given) {
     check_not_negative("min_area", options.min_area);
     check_not_negative("max_area", options.max_area);
     check_not_negative("budget", options.budget);
+    if (!(options.delta >= 0 && options.delta <= DBL_MAX))
+        throw Error(APSIS_ERROR_ARGUMENT, "options: delta is %g, but must be a number from 0 on", options.delta);
     return options;
 }
 
@@ -254,6 +256,11 @@ void refuse_labels(const char *function, const apsis_options &options) {
 void refuse_border(const char *function, const apsis_options &options) {
     if (options.flags & APSIS_BORDER)
         throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_BORDER is set, but %s does not take it", function);
+}
+
+void refuse_delta(const char *function, const apsis_options &options) {
+    if (options.delta > 0)
+        throw Error(APSIS_ERROR_ARGUMENT, "options: delta is %g, but %s does not take it", options.delta, function);
 }
 
 Measure make_measure(const apsis_options &options, const int64_t size[3], int axes) {

@@ -19,6 +19,9 @@ void refuse_border(const char *function, const apsis_options &options);
 /// "APSIS_RASTER_SCAN", and so on.
 const char *name_of(apsis_method method);
 
+/// Throws if delta is set, for a function that does not ask which values are connected.
+void refuse_delta(const char *function, const apsis_options &options);
+
 /// The measure of a distance over the first `axes` axes of an image of this size.
 Measure make_measure(const apsis_options &options, const int64_t size[3], int axes);
 

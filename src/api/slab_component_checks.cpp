@@ -31,6 +31,9 @@ apsis_options read_slab_options(const apsis_options *given) {
         throw Error(APSIS_ERROR_UNSUPPORTED, "options: APSIS_SLICES is set, but slabs have no slices");
     if (options.method != APSIS_AUTO)
         throw Error(APSIS_ERROR_UNSUPPORTED, "options: method is %s, but slabs are for APSIS_AUTO", name_of(options.method));
+    if (options.delta > 0)
+        throw Error(APSIS_ERROR_UNSUPPORTED, "options: delta is %g, but values in slabs must be equal in this version",
+                    options.delta);
     return options;
 }
 
@@ -60,7 +63,11 @@ ComponentsJob check_slab_set(const apsis_context &context, const apsis_image *se
         options.flags &= ~uint32_t(APSIS_LABELS);  // what was found is of a set
         return check_found_set(context, labels, options);
     }
-    return check_components(context, set, labels, &options, true);
+    const ComponentsJob job = check_components(context, set, labels, &options, true);
+    if (job.set.type == APSIS_F32)
+        throw Error(APSIS_ERROR_UNSUPPORTED,
+                    "set: type is APSIS_F32, but labels in slabs are of integer types in this version");
+    return job;
 }
 
 /// An array in host memory as a view; without data if it is not wanted, or has no elements.

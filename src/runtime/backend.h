@@ -105,7 +105,8 @@ struct ComponentsJob {
     int connectivity = 1;
     apsis_method method = APSIS_AUTO;
     bool complement = false;
-    bool by_value = false;                     // the set is a label image, of APSIS_U8 or wider
+    bool by_value = false;                     // the set is a label image, of APSIS_U8 or wider, or a grey one
+    double delta = 0;                          // by value: by how much the values of neighbours may differ
     bool no_border = false, no_inner = false;  // whether components at the border, or not at it, are left out
     int64_t min_area = 0, max_area = INT64_MAX, largest = INT64_MAX;
     apsis_component *components = nullptr;  // host memory on every device, like the count
@@ -122,6 +123,11 @@ struct ComponentsJob {
     bool selects_by_area() const { return min_area > 1 || max_area < INT64_MAX || largest < INT64_MAX; }
     bool selects() const { return selects_by_area() || no_border || no_inner; }
     bool is_mask() const { return labels && (labels.type == APSIS_BIT || labels.type == APSIS_U8); }
+
+    /// Whether values need not be equal to be connected; or, as those of APSIS_F32, may be equal and differ in their bits.
+    bool by_delta() const { return by_value && (delta > 0 || set.type == APSIS_F32); }
+    /// delta for values that are whole numbers: so are their differences.
+    uint32_t whole_delta() const { return delta < UINT32_MAX ? static_cast<uint32_t>(delta) : UINT32_MAX; }
 };
 static_assert(sizeof(apsis_part) == sizeof(apsis_component) &&
               offsetof(apsis_part, sum) == offsetof(apsis_component, centroid) &&

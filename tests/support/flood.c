@@ -1,8 +1,17 @@
 #include "flood.h"
 
+#include <math.h>
+
 static bool member(const problem *p, int64_t i) { return (p->mask[i] != 0) != ((p->options.flags & APSIS_COMPLEMENT) != 0); }
 
 static bool by_value(const problem *p) { return (p->options.flags & APSIS_LABELS) != 0; }
+
+/** Whether two neighbours in the set are connected.  Differences of 32 bits are exact in double; NaN is as far as can be. */
+static bool connected(const problem *p, int64_t i, int64_t j) {
+    if (!by_value(p)) return true;
+    if (!p->grey) return p->mask[i] == p->mask[j];
+    return p->grey[i] == p->grey[j] || fabs(p->grey[i] - p->grey[j]) <= p->options.delta;
+}
 
 static bool volume(const problem *p) { return p->ndim == 3 && !(p->options.flags & APSIS_SLICES); }
 
@@ -37,7 +46,7 @@ static apsis_component fill(const problem *p, flooded *f, int64_t first, int64_t
             bool inside = adjacent(p, d[0], d[1], d[2]);
             for (int a = 0; a < 3; ++a) inside = inside && at[a] + d[a] >= 0 && at[a] + d[a] < p->size[a];
             const int64_t j = i + d[0] + w * (d[1] + h * d[2]);
-            if (!inside || f->label[j] || !member(p, j) || (by_value(p) && p->mask[j] != p->mask[i])) continue;
+            if (!inside || f->label[j] || !member(p, j) || !connected(p, i, j)) continue;
             f->label[j] = number;
             stack[depth++] = j;
         }

@@ -17,11 +17,13 @@ int64_t value_of_byte(apsis_type type, uint8_t byte) {
 /** The pixels of a problem in a set of any type. */
 static void put_set(frame *set, const problem *p) {
     const size_t bytes = type_size(set->image.type);
-    if (bytes == 1) return frame_put(set, p->mask);
+    if (bytes == 1 && !p->grey) return frame_put(set, p->mask);
     uint8_t *pixels = must_alloc((size_t)pixels_of(p) * bytes + 8);
     for (int64_t i = 0; i < pixels_of(p); ++i) {
-        const int64_t value = value_of_byte(set->image.type, p->mask[i]);
-        memcpy(pixels + (size_t)i * bytes, &value, bytes);
+        const bool is_real = set->image.type == APSIS_F32;
+        const int64_t value = is_real ? 0 : p->grey ? (int64_t)p->grey[i] : value_of_byte(set->image.type, p->mask[i]);
+        const float real = is_real ? (float)p->grey[i] : 0;
+        memcpy(pixels + (size_t)i * bytes, is_real ? (const void *)&real : &value, bytes);
     }
     frame_put(set, pixels);
     free(pixels);
@@ -71,9 +73,9 @@ static void compare_labels(const problem *p, apsis_type type, const void *labels
         describe(p, text, sizeof text);
         const apsis_options *o = &p->options;
         print_error(
-            "%s, connectivity %d, method %d, flags 0x%x, largest %d, area %lld to %lld\n  pixel %lld is %lld, but "
+            "%s, connectivity %d, method %d, flags 0x%x, delta %g, largest %d, area %lld to %lld\n  pixel %lld is %lld, but "
             "should be %lld\n",
-            text, o->connectivity, (int)o->method, (unsigned)o->flags, o->largest, (long long)o->min_area,
+            text, o->connectivity, (int)o->method, (unsigned)o->flags, o->delta, o->largest, (long long)o->min_area,
             (long long)o->max_area, (long long)i, (long long)got, (long long)expected);
         fail();
     }
@@ -84,9 +86,12 @@ void check_components(bench *b, const problem *p, const asked *how) {
     flooded want = flood(p);
     if (how->labels) compare_labels(p, how->labels, out.labels, &want);
     if (!how->no_count) assert_int_equal(out.count, want.count);
-    if (p->options.flags & APSIS_LABELS)
-        for (int64_t k = 0; k < want.count; ++k)
-            want.component[k].value = value_of_byte(how->set, (uint8_t)want.component[k].value);
+    for (int64_t k = 0; k < want.count && p->options.flags & APSIS_LABELS; ++k) {
+        apsis_component *c = &want.component[k];
+        c->value = !p->grey                ? value_of_byte(how->set, (uint8_t)c->value)
+                   : how->set == APSIS_F32 ? 1
+                                           : (int64_t)p->grey[c->first];
+    }
     const int64_t given = how->capacity < want.count ? how->capacity : want.count;
     if (given > 0) assert_memory_equal(out.component, want.component, (size_t)given * sizeof(apsis_component));
     free_flooded(&want);

@@ -237,7 +237,7 @@ static void values_one_by_one(bench *b) {
 
 static void what_labels_do_not_go_with(bench *b) {
     const int64_t size[3] = {8, 8, 1};
-    frame set = frame_open(b, APSIS_U16, 2, size, PACKED), real = frame_open(b, APSIS_F32, 2, size, PACKED),
+    frame set = frame_open(b, APSIS_U16, 2, size, PACKED), real = frame_open(b, APSIS_F64, 2, size, PACKED),
           labels = frame_open(b, APSIS_I32, 2, size, PACKED);
     apsis_options options = APSIS_OPTIONS_INIT;
     options.flags = APSIS_LABELS | APSIS_COMPLEMENT;
@@ -245,7 +245,7 @@ static void what_labels_do_not_go_with(bench *b) {
                  "APSIS_LABELS|APSIS_COMPLEMENT");
     options.flags = APSIS_LABELS;
     assert_fails(b->ctx, apsis_components(b->ctx, &real.image, &labels.image, NULL, 0, NULL, &options), APSIS_ERROR_ARGUMENT,
-                 "set|type|APSIS_F32");
+                 "set|type|APSIS_F64");
     options.method = APSIS_TILE_FILL;
     assert_fails(b->ctx, apsis_components(b->ctx, &set.image, &labels.image, NULL, 0, NULL, &options), APSIS_ERROR_UNSUPPORTED,
                  "APSIS_TILE_FILL|set");

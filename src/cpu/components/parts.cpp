@@ -38,8 +38,12 @@ void Parts::pack_row(const ThreadScratch &scratch, int64_t y, int64_t z) const {
     uint64_t *const word = bits_of(blocks_.row_at(y, z));
     const uint8_t *const pixels = job_.set.row(y, z);
     word[-1] = 0;
-    if (job_.by_value)
-        return mark_values(values_of({y, z, {}}, scratch.line), blocks_.width, word, starts_of(blocks_.row_at(y, z)));
+    if (job_.by_value) {
+        const ValueRow values = values_of({y, z, {}}, scratch.line);
+        uint64_t *const start = starts_of(blocks_.row_at(y, z));
+        return job_.by_delta() ? mark_near_values(values, nearness(), blocks_.width, word, start)
+                               : mark_values(values, blocks_.width, word, start);
+    }
     if (job_.set.type == APSIS_BIT) return pack_bits(pixels, blocks_.width, job_.complement, word);
     if (job_.set.stride[0] == 1) return pack_bytes(pixels, blocks_.width, job_.complement, word);
     std::memset(word, 0, static_cast<size_t>(blocks_.words()) * sizeof *word);
@@ -83,9 +87,9 @@ uint32_t Parts::find(const ThreadScratch &scratch, const Block &block) const {
 /// Which pixels of a row of labels need not be joined with an earlier row, and which to note for the rows after that.  The row
 /// before in the plane is a neighbour of the row in the plane before, where pixels one column aside are neighbours only across
 /// corners.  Both are neighbours of the row before in the plane before, and the latter of the next row there.  So a pixel that
-/// equals one in these is joined with all of its neighbours in the later row.
+/// equals one in these is joined with all of its neighbours in the later row.  Of near values nothing follows.
 KnownMeetings Parts::known_meetings(const ThreadScratch &scratch, int64_t earlier) const {
-    if (!job_.by_value || blocks_.earlier_rows < 4) return {nullptr, nullptr};
+    if (!job_.by_value || job_.by_delta() || blocks_.earlier_rows < 4) return {nullptr, nullptr};
     const int64_t words = blocks_.words();
     uint64_t *const in_row = scratch.known, *const in_plane = in_row + words;
     switch (earlier) {

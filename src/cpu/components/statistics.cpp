@@ -69,7 +69,7 @@ void Statistics::add(const ThreadScratch &scratch, const Block &block, uint32_t 
 }
 
 int64_t Statistics::value_at(int64_t index) const {
-    if (!job_.by_value) return 1;
+    if (!job_.by_value || job_.set.type == APSIS_F32) return 1;
     const int64_t in_set = index - (start_[2] * blocks_.height + start_[1]) * blocks_.width, row = in_set / blocks_.width;
     const uint8_t *const pixel =
         job_.set.row(row % blocks_.height, row / blocks_.height) + in_set % blocks_.width * job_.set.stride[0];

@@ -37,7 +37,7 @@ struct ThreadScratch {
         begin = carver.take<uint32_t>(rows + 1);
         part = carver.take<uint32_t>(runs + 1);
         parent = carver.take<uint32_t>(runs);
-        met = carver.take<uint32_t>(4 * blocks.runs() + 8);
+        met = carver.take<uint32_t>((blocks.by_value ? 6 : 4) * blocks.runs() + 8);
         area = carver.take<uint32_t>(runs + 1);
         number = carver.take<int64_t>(runs + 1);
         line = carver.take<uint8_t>(blocks.width * 8 + 64);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 
 #include "cpu/components/values.h"
@@ -66,6 +67,33 @@ HWY_INLINE uint64_t EqualAmong(const Pixel *one, const Pixel *other) {
     return bits;
 }
 
+/// Which of the 64 pixels at one place are near those at another.  Differences of whole numbers have no sign, and do not wrap.
+template <class Pixel>
+HWY_INLINE uint64_t NearAmong(const Pixel *one, const Pixel *other, const Nearness &near) {
+    uint64_t bits = 0;
+    if constexpr (std::is_same_v<Pixel, float>) {
+        const hn::CappedTag<double, 64> d;
+        const hn::Rebind<float, decltype(d)> from;
+        const auto most = hn::Set(d, near.delta);
+        for (int64_t k = 0; k < 64; k += static_cast<int64_t>(hn::Lanes(d))) {
+            const auto a = hn::PromoteTo(d, hn::LoadU(from, one + k)), b = hn::PromoteTo(d, hn::LoadU(from, other + k));
+            bits |= BitsOf(d, hn::Or(hn::Eq(a, b), hn::Le(hn::Abs(hn::Sub(a, b)), most))) << k;
+        }
+    } else {
+        using Whole = std::make_unsigned_t<Pixel>;
+        const hn::CappedTag<Pixel, 64> d;
+        const hn::RebindToUnsigned<decltype(d)> u;
+        const auto most =
+            hn::Set(u, static_cast<Whole>(std::min<uint32_t>(near.whole_delta, std::numeric_limits<Whole>::max())));
+        for (int64_t k = 0; k < 64; k += static_cast<int64_t>(hn::Lanes(d))) {
+            const auto a = hn::LoadU(d, one + k), b = hn::LoadU(d, other + k);
+            const auto difference = hn::Sub(hn::BitCast(u, hn::Max(a, b)), hn::BitCast(u, hn::Min(a, b)));
+            bits |= BitsOf(u, hn::Eq(hn::Max(difference, most), most)) << k;
+        }
+    }
+    return bits;
+}
+
 template <class Pixel>
 HWY_INLINE void Mark(const void *pixels, int64_t width, uint64_t *word, uint64_t *start) {
     const auto *const row = static_cast<const Pixel *>(pixels);
@@ -84,6 +112,32 @@ void MarkValues(const void *pixels, int64_t bytes, int64_t width, uint64_t *word
         case 4: return Mark<uint32_t>(pixels, width, word, start);
         default: return Mark<uint64_t>(pixels, width, word, start);
     }
+}
+
+template <class Pixel>
+HWY_INLINE void MarkNear(const void *pixels, const Nearness &near, int64_t width, uint64_t *word, uint64_t *start) {
+    const auto *const row = static_cast<const Pixel *>(pixels);
+    for (int64_t x = 0; x < width; x += 64) {
+        Word<Pixel> values(row, x, width);
+        uint64_t *const here = word + (x >> 6), set = ~EqualAmong<Pixel>(values.here(), nullptr);
+        *here = set;
+        start[x >> 6] = set & ~(NearAmong(values.here(), values.before(), near) & (set << 1 | here[-1] >> 63));
+    }
+}
+
+/// Calls body(pixel) with a pixel of a grey image of this type.
+template <class Body>
+HWY_INLINE auto WithGreyPixel(apsis_type type, Body body) {
+    switch (type) {
+        case APSIS_U8: return body(uint8_t());
+        case APSIS_U16: return body(uint16_t());
+        case APSIS_I32: return body(int32_t());
+        default: return body(float());
+    }
+}
+
+void MarkNearValues(const void *pixels, const Nearness &near, int64_t width, uint64_t *word, uint64_t *start) {
+    WithGreyPixel(near.type, [&](auto pixel) { MarkNear<decltype(pixel)>(pixels, near, width, word, start); });
 }
 
 int64_t CountStarts(const uint64_t *start, int64_t width, uint32_t *before) {
@@ -118,12 +172,34 @@ int64_t FindValueRuns(const uint64_t *word, const uint64_t *start, int64_t width
     return (begin - ends) / 2;
 }
 
+/// Writes pairs of runs of two rows, by their pixels in word i.  One run has begun at or before the pixel; with `back`, before it.
+struct PairWriter {
+    const BitRow &one, &other;
+    uint32_t *to;
+
+    HWY_INLINE void write(int64_t i, uint64_t pixels, bool back, bool other_back) {
+        const uint64_t starts = one.start[i], other_starts = other.start[i];
+        const int count = __builtin_popcountll(pixels);
+        for (int k = 0; k < count; k += 4)  // always four at once, as the count is hard to predict
+            for (int j = 0; j < 4; ++j) {
+                const uint64_t to_here = pixels ^ (pixels - 1), before_here = to_here >> 1;
+                to[2 * (k + j)] =
+                    one.before[i] - 1 + static_cast<uint32_t>(__builtin_popcountll(starts & (back ? before_here : to_here)));
+                to[2 * (k + j) + 1] =
+                    other.before[i] - 1 +
+                    static_cast<uint32_t>(__builtin_popcountll(other_starts & (other_back ? before_here : to_here)));
+                pixels &= pixels - 1;
+            }
+        to += 2 * count;
+    }
+};
+
 /// Two runs that meet do so in one column, or only across a corner.  In the first such column one of them starts; at a corner
 /// the one on the right does, and the pixel beside that start, in the row of the other, is not equal.
 template <class Pixel>
 HWY_INLINE int64_t FindMeetingsOf(const BitRow &one, const Pixel *one_row, const BitRow &other, const Pixel *other_row,
                                   int64_t width, int64_t reach, const KnownMeetings &of, uint32_t *met) {
-    uint32_t *to = met;
+    PairWriter pairs = {one, other, met};
     for (int64_t i = 0; i < (width + 63) / 64; ++i) {
         const uint64_t starts = one.start[i], other_starts = other.start[i];
         const uint64_t known = of.known ? of.known[i] : 0, open = other.word[i] & ~known;
@@ -134,32 +210,17 @@ HWY_INLINE int64_t FindMeetingsOf(const BitRow &one, const Pixel *one_row, const
         Word<Pixel> values(one_row, i * 64, width), other_values(other_row, i * 64, width);
         const uint64_t equal = EqualAmong(values.here(), other_values.here());
         if (of.equal) of.equal[i] |= equal & other.word[i];
-        // One run has begun at or before the pixel; with `back`, before it.
-        const auto write = [&](uint64_t pixels, bool back, bool other_back) {
-            const int count = __builtin_popcountll(pixels);
-            for (int k = 0; k < count; k += 4)  // always four at once, as the count is hard to predict
-                for (int j = 0; j < 4; ++j) {
-                    const uint64_t to_here = pixels ^ (pixels - 1), before_here = to_here >> 1;
-                    to[2 * (k + j)] = one.before[i] - 1 +
-                                      static_cast<uint32_t>(__builtin_popcountll(starts & (back ? before_here : to_here)));
-                    to[2 * (k + j) + 1] =
-                        other.before[i] - 1 +
-                        static_cast<uint32_t>(__builtin_popcountll(other_starts & (other_back ? before_here : to_here)));
-                    pixels &= pixels - 1;
-                }
-            to += 2 * count;
-        };
-        write(equal & (starts | other_starts) & open, false, false);
+        pairs.write(i, equal & (starts | other_starts) & open, false, false);
         if (!reach) continue;
         // At a corner both rows change.
         const uint64_t before = one.word[i] << 1 | one.word[i - 1] >> 63;
         const uint64_t ends = starts | (before & ~one.word[i]), other_ends = other_starts | (other_before & ~other.word[i]);
         if (const uint64_t right = starts & other_ends & ~equal & ~known_before)
-            write(right & EqualAmong(values.here(), other_values.before()), false, true);
+            pairs.write(i, right & EqualAmong(values.here(), other_values.before()), false, true);
         if (const uint64_t right = other_starts & ends & ~equal & ~known)
-            write(right & EqualAmong(other_values.here(), values.before()), true, false);
+            pairs.write(i, right & EqualAmong(other_values.here(), values.before()), true, false);
     }
-    return (to - met) / 2;
+    return (pairs.to - met) / 2;
 }
 
 int64_t FindValueMeetings(const BitRow &one, const void *one_row, const BitRow &other, const void *other_row, int64_t bytes,
@@ -177,6 +238,44 @@ int64_t FindValueMeetings(const BitRow &one, const void *one_row, const BitRow &
     }
 }
 
+/// That a is near b, and b near c, does not say that a is near c.  So two runs may meet in any column, and meet again where
+/// neither starts; what is left out is a pixel beside one at which the same two meet.  Across a corner they meet anyway where
+/// one goes on past it, and is near the other there.
+template <class Pixel>
+HWY_INLINE int64_t FindNearMeetingsOf(const BitRow &one, const void *one_row, const BitRow &other, const void *other_row,
+                                      const Nearness &near, int64_t width, int64_t reach, uint32_t *met) {
+    PairWriter pairs = {one, other, met};
+    uint64_t last = 0;  // whether the last pixels of the word before meet
+    for (int64_t i = 0; i < (width + 63) / 64; ++i) {
+        const uint64_t before = one.word[i] << 1 | one.word[i - 1] >> 63,
+                       other_before = other.word[i] << 1 | other.word[i - 1] >> 63;
+        if (!((one.word[i] | before) & (other.word[i] | other_before))) {
+            last = 0;
+            continue;
+        }
+        Word<Pixel> values(static_cast<const Pixel *>(one_row), i * 64, width);
+        Word<Pixel> other_values(static_cast<const Pixel *>(other_row), i * 64, width);
+        const uint64_t meet = NearAmong(values.here(), other_values.here(), near) & one.word[i] & other.word[i];
+        const uint64_t meet_before = meet << 1 | last;
+        const uint64_t goes_on = ~one.start[i], other_goes_on = ~other.start[i];
+        last = meet >> 63;
+        pairs.write(i, meet & ~(meet_before & goes_on & other_goes_on), false, false);
+        if (!reach) continue;
+        if (const uint64_t corner = one.word[i] & other_before & ~(meet & other_goes_on) & ~(meet_before & goes_on))
+            pairs.write(i, corner & NearAmong(values.here(), other_values.before(), near), false, true);
+        if (const uint64_t corner = before & other.word[i] & ~(meet & goes_on) & ~(meet_before & other_goes_on))
+            pairs.write(i, corner & NearAmong(values.before(), other_values.here(), near), true, false);
+    }
+    return (pairs.to - met) / 2;
+}
+
+int64_t FindNearMeetings(const BitRow &one, const void *one_row, const BitRow &other, const void *other_row,
+                         const Nearness &near, int64_t width, int64_t reach, uint32_t *met) {
+    return WithGreyPixel(near.type, [&](auto pixel) {
+        return FindNearMeetingsOf<decltype(pixel)>(one, one_row, other, other_row, near, width, reach, met);
+    });
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace apsis::cpu::components
 HWY_AFTER_NAMESPACE();
@@ -188,6 +287,8 @@ HWY_EXPORT(MarkValues);
 HWY_EXPORT(CountStarts);
 HWY_EXPORT(FindValueRuns);
 HWY_EXPORT(FindValueMeetings);
+HWY_EXPORT(MarkNearValues);
+HWY_EXPORT(FindNearMeetings);
 
 void mark_values(const ValueRow &row, int64_t width, uint64_t *word, uint64_t *start) {
     HWY_DYNAMIC_DISPATCH(MarkValues)(row.pixels, row.bytes, width, word, start);
@@ -205,6 +306,15 @@ int64_t find_value_meetings(const BitRow &one, const ValueRow &one_values, const
                             int64_t width, int64_t reach, const KnownMeetings &of, uint32_t *met) {
     return HWY_DYNAMIC_DISPATCH(FindValueMeetings)(one, one_values.pixels, other, other_values.pixels, one_values.bytes, width,
                                                    reach, of, met);
+}
+
+void mark_near_values(const ValueRow &row, const Nearness &near, int64_t width, uint64_t *word, uint64_t *start) {
+    HWY_DYNAMIC_DISPATCH(MarkNearValues)(row.pixels, near, width, word, start);
+}
+
+int64_t find_near_meetings(const BitRow &one, const ValueRow &one_values, const BitRow &other, const ValueRow &other_values,
+                           const Nearness &near, int64_t width, int64_t reach, uint32_t *met) {
+    return HWY_DYNAMIC_DISPATCH(FindNearMeetings)(one, one_values.pixels, other, other_values.pixels, near, width, reach, met);
 }
 
 }  // namespace apsis::cpu::components

@@ -118,6 +118,7 @@ pub struct apsis_options {
     pub min_area: i64,
     pub max_area: i64,
     pub budget: i64,
+    pub delta: f64,
 }
 
 #[repr(C)]

@@ -59,6 +59,7 @@ impl Options {
             min_area: 0,
             max_area: 0,
             budget: 0,
+            delta: 0.0,
         })
     }
 
