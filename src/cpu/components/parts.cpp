@@ -62,6 +62,15 @@ ValueRow Parts::values_of(const Row &row, uint8_t *memory) const {
     return {memory, bytes};
 }
 
+int64_t Parts::find_meetings_of_values(const ThreadScratch &scratch, const Row &one, const Row &other, int64_t diagonals,
+                                       const KnownMeetings &of) const {
+    const ValueRow values = values_of(one, scratch.line), other_values = values_of(other, scratch.values);
+    const int64_t width = blocks_.width;
+    return job_.by_delta()
+               ? find_near_meetings(one.bits, values, other.bits, other_values, nearness(), width, diagonals, scratch.met)
+               : find_value_meetings(one.bits, values, other.bits, other_values, width, diagonals, of, scratch.met);
+}
+
 uint32_t Parts::find(const ThreadScratch &scratch, const Block &block) const {
     uint32_t runs = 0;
     for_rows(block, [&](int64_t j, int64_t y, int64_t z) {

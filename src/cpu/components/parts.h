@@ -44,12 +44,8 @@ class Parts {
     };
     int64_t find_meetings_of(const ThreadScratch &scratch, const Row &one, const Row &other, int64_t diagonals,
                              const KnownMeetings &of = {nullptr, nullptr}) const {
-        if (!job_.by_value) return find_meetings(one.bits, other.bits, blocks_.width, diagonals, scratch.met);
-        const ValueRow values = values_of(one, scratch.line), other_values = values_of(other, scratch.values);
-        return job_.by_delta()
-                   ? find_near_meetings(one.bits, values, other.bits, other_values, nearness(), blocks_.width, diagonals,
-                                        scratch.met)
-                   : find_value_meetings(one.bits, values, other.bits, other_values, blocks_.width, diagonals, of, scratch.met);
+        return job_.by_value ? find_meetings_of_values(scratch, one, other, diagonals, of)
+                             : find_meetings(one.bits, other.bits, blocks_.width, diagonals, scratch.met);
     }
 
     void pack_row(const ThreadScratch &scratch, int64_t y, int64_t z) const;
@@ -63,6 +59,8 @@ class Parts {
   private:
     uint64_t *starts_of(int64_t row) const { return starts_ + row * pitch_ + 1; }
     ValueRow values_of(const Row &row, uint8_t *memory) const;
+    int64_t find_meetings_of_values(const ThreadScratch &scratch, const Row &one, const Row &other, int64_t diagonals,
+                                    const KnownMeetings &of) const;
     Nearness nearness() const { return {job_.set.type, job_.delta, job_.whole_delta()}; }
     KnownMeetings known_meetings(const ThreadScratch &scratch, int64_t earlier) const;
     void join_runs(const ThreadScratch &scratch, const Row &other, uint32_t first_other, const Row &row, uint32_t first,

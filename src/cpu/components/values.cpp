@@ -172,34 +172,36 @@ int64_t FindValueRuns(const uint64_t *word, const uint64_t *start, int64_t width
     return (begin - ends) / 2;
 }
 
-/// Writes pairs of runs of two rows, by their pixels in word i.  One run has begun at or before the pixel; with `back`, before it.
-struct PairWriter {
-    const BitRow &one, &other;
-    uint32_t *to;
+/// A word of a row: where its runs start, and the number of the last run before it.
+struct RunsOfWord {
+    uint64_t starts;
+    uint32_t last_before;
 
-    HWY_INLINE void write(int64_t i, uint64_t pixels, bool back, bool other_back) {
-        const uint64_t starts = one.start[i], other_starts = other.start[i];
-        const int count = __builtin_popcountll(pixels);
-        for (int k = 0; k < count; k += 4)  // always four at once, as the count is hard to predict
-            for (int j = 0; j < 4; ++j) {
-                const uint64_t to_here = pixels ^ (pixels - 1), before_here = to_here >> 1;
-                to[2 * (k + j)] =
-                    one.before[i] - 1 + static_cast<uint32_t>(__builtin_popcountll(starts & (back ? before_here : to_here)));
-                to[2 * (k + j) + 1] =
-                    other.before[i] - 1 +
-                    static_cast<uint32_t>(__builtin_popcountll(other_starts & (other_back ? before_here : to_here)));
-                pixels &= pixels - 1;
-            }
-        to += 2 * count;
+    /// The last run that starts at one of `columns`, which are all up to some column.
+    HWY_INLINE uint32_t run_in(uint64_t columns) const {
+        return last_before + static_cast<uint32_t>(__builtin_popcountll(starts & columns));
     }
 };
+
+/// Writes which runs of two rows are at some pixels; with `back`, one pixel before.
+HWY_INLINE uint32_t *WritePairs(uint64_t pixels, RunsOfWord one, bool back, RunsOfWord other, bool other_back, uint32_t *to) {
+    const int count = __builtin_popcountll(pixels);
+    for (int k = 0; k < count; k += 4)  // always four at once, as the count is hard to predict
+        for (int j = 0; j < 4; ++j) {
+            const uint64_t to_here = pixels ^ (pixels - 1), before_here = to_here >> 1;
+            to[2 * (k + j)] = one.run_in(back ? before_here : to_here);
+            to[2 * (k + j) + 1] = other.run_in(other_back ? before_here : to_here);
+            pixels &= pixels - 1;
+        }
+    return to + 2 * count;
+}
 
 /// Two runs that meet do so in one column, or only across a corner.  In the first such column one of them starts; at a corner
 /// the one on the right does, and the pixel beside that start, in the row of the other, is not equal.
 template <class Pixel>
 HWY_INLINE int64_t FindMeetingsOf(const BitRow &one, const Pixel *one_row, const BitRow &other, const Pixel *other_row,
                                   int64_t width, int64_t reach, const KnownMeetings &of, uint32_t *met) {
-    PairWriter pairs = {one, other, met};
+    uint32_t *to = met;
     for (int64_t i = 0; i < (width + 63) / 64; ++i) {
         const uint64_t starts = one.start[i], other_starts = other.start[i];
         const uint64_t known = of.known ? of.known[i] : 0, open = other.word[i] & ~known;
@@ -210,17 +212,18 @@ HWY_INLINE int64_t FindMeetingsOf(const BitRow &one, const Pixel *one_row, const
         Word<Pixel> values(one_row, i * 64, width), other_values(other_row, i * 64, width);
         const uint64_t equal = EqualAmong(values.here(), other_values.here());
         if (of.equal) of.equal[i] |= equal & other.word[i];
-        pairs.write(i, equal & (starts | other_starts) & open, false, false);
+        const RunsOfWord runs = {starts, one.before[i] - 1}, other_runs = {other_starts, other.before[i] - 1};
+        to = WritePairs(equal & (starts | other_starts) & open, runs, false, other_runs, false, to);
         if (!reach) continue;
         // At a corner both rows change.
         const uint64_t before = one.word[i] << 1 | one.word[i - 1] >> 63;
         const uint64_t ends = starts | (before & ~one.word[i]), other_ends = other_starts | (other_before & ~other.word[i]);
         if (const uint64_t right = starts & other_ends & ~equal & ~known_before)
-            pairs.write(i, right & EqualAmong(values.here(), other_values.before()), false, true);
+            to = WritePairs(right & EqualAmong(values.here(), other_values.before()), runs, false, other_runs, true, to);
         if (const uint64_t right = other_starts & ends & ~equal & ~known)
-            pairs.write(i, right & EqualAmong(other_values.here(), values.before()), true, false);
+            to = WritePairs(right & EqualAmong(other_values.here(), values.before()), runs, true, other_runs, false, to);
     }
-    return (pairs.to - met) / 2;
+    return (to - met) / 2;
 }
 
 int64_t FindValueMeetings(const BitRow &one, const void *one_row, const BitRow &other, const void *other_row, int64_t bytes,
@@ -244,7 +247,7 @@ int64_t FindValueMeetings(const BitRow &one, const void *one_row, const BitRow &
 template <class Pixel>
 HWY_INLINE int64_t FindNearMeetingsOf(const BitRow &one, const void *one_row, const BitRow &other, const void *other_row,
                                       const Nearness &near, int64_t width, int64_t reach, uint32_t *met) {
-    PairWriter pairs = {one, other, met};
+    uint32_t *to = met;
     uint64_t last = 0;  // whether the last pixels of the word before meet
     for (int64_t i = 0; i < (width + 63) / 64; ++i) {
         const uint64_t before = one.word[i] << 1 | one.word[i - 1] >> 63,
@@ -259,14 +262,15 @@ HWY_INLINE int64_t FindNearMeetingsOf(const BitRow &one, const void *one_row, co
         const uint64_t meet_before = meet << 1 | last;
         const uint64_t goes_on = ~one.start[i], other_goes_on = ~other.start[i];
         last = meet >> 63;
-        pairs.write(i, meet & ~(meet_before & goes_on & other_goes_on), false, false);
+        const RunsOfWord runs = {one.start[i], one.before[i] - 1}, other_runs = {other.start[i], other.before[i] - 1};
+        to = WritePairs(meet & ~(meet_before & goes_on & other_goes_on), runs, false, other_runs, false, to);
         if (!reach) continue;
         if (const uint64_t corner = one.word[i] & other_before & ~(meet & other_goes_on) & ~(meet_before & goes_on))
-            pairs.write(i, corner & NearAmong(values.here(), other_values.before(), near), false, true);
+            to = WritePairs(corner & NearAmong(values.here(), other_values.before(), near), runs, false, other_runs, true, to);
         if (const uint64_t corner = before & other.word[i] & ~(meet & goes_on) & ~(meet_before & other_goes_on))
-            pairs.write(i, corner & NearAmong(values.before(), other_values.here(), near), true, false);
+            to = WritePairs(corner & NearAmong(values.before(), other_values.here(), near), runs, true, other_runs, false, to);
     }
-    return (pairs.to - met) / 2;
+    return (to - met) / 2;
 }
 
 int64_t FindNearMeetings(const BitRow &one, const void *one_row, const BitRow &other, const void *other_row,
