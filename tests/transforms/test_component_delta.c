@@ -190,6 +190,30 @@ static void random_grey(bench *b) {
     }
 }
 
+/** Images of some tiles of a device, of so many values that components are small, and each neighbour across a rim counts. */
+static void values_across_tiles(bench *b) {
+    static const struct {
+        int64_t size[3];
+        int connectivity, neighbours;
+    } kinds[] = {
+        {{261, 70, 1}, 1, 4}, {{261, 70, 1}, 2, 8}, {{40, 20, 35}, 1, 6}, {{40, 20, 35}, 2, 18}, {{40, 20, 35}, 3, 26}};
+    chance c = {77};
+    for (int i = 0; i < 4 * COUNT(kinds); ++i) {
+        const int k = i / 4;
+        const int64_t *size = kinds[k].size, pixels = size[0] * size[1] * size[2];
+        uint8_t *mask = must_alloc((size_t)pixels);
+        double *grey = must_alloc((size_t)pixels * sizeof *grey);
+        for (int64_t j = 0; j < pixels; ++j) grey[j] = (double)(1 + roll_below(&c, 2 * kinds[k].neighbours));
+        problem p = grey_problem(size[2] > 1 ? 3 : 2, size[0], size[1], size[2], grey, mask);
+        p.options.connectivity = kinds[k].connectivity;
+        p.options.delta = 1;
+        const asked how = {.set = grey_types[i % 4], .labels = APSIS_I32, .capacity = i % 4 ? -1 : pixels};
+        check_components(b, &p, &how);
+        free(mask);
+        free(grey);
+    }
+}
+
 /** If delta is as large as differences become, values do not count. */
 static void all_are_near(bench *b) {
     const int64_t size[3] = {777, 391, 1};
@@ -307,6 +331,7 @@ static const test_case cases[] = {
     TEST(differences_do_not_wrap, EVERYWHERE),
     TEST(reals, EVERYWHERE),
     TEST(random_grey, EVERYWHERE),
+    TEST(values_across_tiles, EVERYWHERE),
     TEST(all_are_near, EVERYWHERE),
     TEST(what_delta_does_not_go_with, EVERYWHERE),
     TEST(slabs_have_no_delta, EVERYWHERE),
