@@ -180,6 +180,12 @@ static void options_that_are_wrong(bench *b) {
     }
     o.max_distance = INFINITY;
     assert_ok(b->ctx, call_with(b, &o));
+    for (int i = 0; i < COUNT(bad) - 1; ++i) {
+        o.delta = bad[i];
+        REFUSES(o, APSIS_ERROR_ARGUMENT, "options|delta|number from 0");
+    }
+    o.delta = 0.25;
+    REFUSES(o, APSIS_ERROR_ARGUMENT, "options|delta|0.25|apsis_distance");
 }
 
 static void spacing_and_its_metric(bench *b) {

@@ -125,7 +125,7 @@ class WildOptions {
 
   private:
     static void twist(apsis_options &o, Input &in) {
-        switch (in.below(12)) {
+        switch (in.below(13)) {
             case 0: o.flags = static_cast<uint32_t>(in.below(256)); break;
             case 1: o.flags = in.raw<uint32_t>(); break;
             case 2: o.spacing[in.below(3)] = odd_real(in); break;
@@ -137,6 +137,7 @@ class WildOptions {
             case 8: o.min_area = odd_number(in); break;
             case 9: o.max_area = odd_number(in); break;
             case 10: o.budget = odd_number(in); break;
+            case 11: o.delta = odd_real(in); break;
             default:
                 for (double &each : o.spacing) each = odd_real(in);
         }
