@@ -1,8 +1,8 @@
-// Which values are connected, and where the runs of two rows begin to meet: what a lane finds from its pixel, the one to the left
-// of it, and those of another row (value_tiles.cuh).
+// Which values are connected, and where the runs of two rows begin to meet: what a lane finds from its pixel, the one to the
+// left of it, and those of another row (value_tiles.cuh).
 //
-// Of equal values much follows: two runs begin to meet where one of them begins.  Of near ones nothing does, as a may be near b,
-// and b near c, but not a near c.  There a meeting is left out only where the same two runs meet one pixel before.
+// Of equal values much follows: two runs begin to meet where one of them begins.  Of near ones nothing does, as a may be
+// near b, and b near c, but not a near c.  There a meeting is left out only where the same two runs meet one pixel before.
 #pragma once
 
 #include "cuda/components/tiles.h"

@@ -2,8 +2,8 @@
 // image, in which values are connected that are near each other.
 //
 // A warp compares 32 pixels with those to the left and with those of earlier rows.  What it finds becomes words: where runs of
-// connected pixels begin, and where they meet runs of earlier rows.  From there on a thread has a word, and runs are joined as in
-// label.cuh.  Unlike there, two runs may begin side by side, so that tiles are smaller.  Then blocks join the pixels on both
+// connected pixels begin, and where they meet runs of earlier rows.  From there on a thread has a word, and runs are joined as
+// in label.cuh.  Unlike there, two runs may begin side by side, so that tiles are smaller.  Then blocks join the pixels on both
 // sides of the rims of tiles by a union-find without locks in global memory, in which the lowest pixel is the root.
 //
 // Cost: 1 read of the image, 3/8 byte a pixel out, and 4 bytes for each run in a word.

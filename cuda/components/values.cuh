@@ -1,9 +1,9 @@
-// Connected components of label images, in which neighbours are connected where their values are equal, and of grey images, where
-// they are near.  The kernels of values.cu, after those of the tiles (value_tiles.cuh).
+// Connected components of label images, in which neighbours are connected where their values are equal, and of grey images,
+// where they are near.  The kernels of values.cu, after those of the tiles (value_tiles.cuh).
 //
-// A word is 32 pixels of a row.  Stretches of connected pixels in a word are segments; the first pixel of each is its head.  Heads
-// point at a part of their component in a tile, and parts at its lowest pixel.  A scan over the counts of such pixels numbers
-// them in the order of the image; then parts have the numbers.
+// A word is 32 pixels of a row.  Stretches of connected pixels in a word are segments; the first pixel of each is its head.
+// Heads point at a part of their component in a tile, and parts at its lowest pixel.  A scan over the counts of such pixels
+// numbers them in the order of the image; then parts have the numbers.
 //
 // Cost: of the writing, 3/8 byte a pixel and 4 for each head in, and the output.
 #pragma once

@@ -1,4 +1,4 @@
-/* apsis_components of grey images, where neighbours are connected whose values differ by at most delta: against a flood fill. */
+/* apsis_components of grey images, where neighbours are connected that differ by at most delta: against a flood fill. */
 #include <float.h>
 #include <math.h>
 

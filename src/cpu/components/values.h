@@ -1,9 +1,9 @@
 // Rows of a label image: where values begin, and where equal values of two rows are neighbours.  And rows of a grey image, in
 // which near values are connected.
 //
-// A run of a label image is a maximal stretch of equal pixels other than 0; of a grey image, one in which each pixel is near the
-// one before it.  Unlike those of a set, two runs may lie side by side; so a row has two planes of bits: its set, and where its
-// runs start.  Compiled once for every instruction set (Highway).
+// A run of a label image is a maximal stretch of equal pixels other than 0; of a grey image, one in which each pixel is near
+// the one before it.  Unlike those of a set, two runs may lie side by side; so a row has two planes of bits: its set, and
+// where its runs start.  Compiled once for every instruction set (Highway).
 #pragma once
 
 #include "core/view.h"
