@@ -19,26 +19,33 @@ namespace apsis::cuda::plane {
 
 namespace {
 
-/// A row of a label image where a lane has four pixels, from x on.
-class LabelRow {
-  public:
-    __device__ LabelRow(const LabelRows &rows, int64_t x, int64_t y)
-        : own_(static_cast<int32_t>(x)),
-          start_(static_cast<int32_t>(x - x % STRIP)) {
-        const int64_t at = rows.begins.at(0, x / STRIP, y);
-        begins_ = rows.begins.words[at], before_ = rows.begins.before[at], after_ = rows.begins.after[at];
-        members_ = rows.members[at] >> x % STRIP;
-    }
-    __device__ bool has_value(int c) const { return members_ >> c & 1; }
-    /// How far it is from the c-th pixel to the nearer end of its run.
-    __device__ uint32_t way(int c) const {
-        const int32_t place = nearest_beyond_run(begins_, before_, after_, start_, own_ + c);
-        return static_cast<uint32_t>(abs(own_ + c - place));  // NO_SITE_BEFORE is far
-    }
+/// A word of a row, 32 pixels: the begins of runs, their carries, and which pixels have a value.
+struct alignas(16) RowWord {
+    uint32_t begins;
+    int32_t before, after;
+    uint32_t members;
 
-  private:
-    int32_t own_, start_, before_, after_;
-    uint32_t begins_, members_;
+    RowWord() = default;
+    __device__ RowWord(const LabelRows &rows, int64_t x, int64_t y) {
+        const int64_t at = rows.begins.at(0, x / STRIP, y);
+        begins = rows.begins.words[at], before = rows.begins.before[at], after = rows.begins.after[at];
+        members = rows.members[at];
+    }
+    /// How far it is from each of four pixels, from x on, to the nearer end of its run; 0 for a pixel without a value.
+    __device__ void find_ways(int64_t x, uint32_t (&way)[QUAD]) const {
+        const int32_t own = static_cast<int32_t>(x), start = static_cast<int32_t>(x - x % STRIP);
+        const int bit = own - start;
+        const uint32_t lower = begins & (~0u >> (31 - bit)), here = begins >> bit, upper = here >> QUAD;
+        uint32_t left[QUAD], right = static_cast<uint32_t>((upper ? own + QUAD + lowest_bit(upper) : after) - own - QUAD);
+        left[0] = static_cast<uint32_t>(own + 1 - (lower ? start + highest_bit(lower) : before));
+#pragma unroll
+        for (int c = 1; c < QUAD; ++c) left[c] = here >> c & 1 ? 1 : left[c - 1] + 1;
+#pragma unroll
+        for (int c = QUAD - 1; c >= 0; --c) {
+            right = c + 1 < QUAD && (here >> (c + 1) & 1) ? 1 : right + 1;
+            way[c] = members >> (bit + c) & 1 ? min(left[c], right) : 0;
+        }
+    }
 };
 
 /// The costs of a lane's candidates in two rows.
@@ -46,16 +53,13 @@ class LabelCosts : public OneSide {
   public:
     static constexpr bool HAVE_ENDS = true;
 
-    /// `y` is the first of the two rows among the rows of all images, and x the lane's first pixel.  Only `count` of them, 0 to
-    /// 2, are rows of the strip.
-    __device__ LabelCosts(const LabelRows &rows, int64_t x, int64_t y, int count) : OneSide({}) {
+    /// Of two words of rows, the first `count` ones are in the strip.
+    __device__ LabelCosts(const RowWord *word, int64_t x, int count) : OneSide({}) {
         for (int half = 0; half < count; ++half) {
-            const LabelRow row(rows, x, y + half * HALF_STRIP);
+            uint32_t way[QUAD];
+            word[half * HALF_STRIP].find_ways(x, way);
 #pragma unroll
-            for (int c = 0; c < QUAD; ++c) {
-                const uint32_t way = min(row.way(c), LONGEST_WAY);
-                ends_[c] |= (row.has_value(c) ? way * way : 0) << half * 16;
-            }
+            for (int c = 0; c < QUAD; ++c) way[c] = min(way[c], LONGEST_WAY), ends_[c] |= way[c] * way[c] << half * 16;
         }
     }
     /// The cost of a pixel's own column, or of the end of its run in the row; 0 of a pixel without a value.
@@ -74,8 +78,14 @@ constexpr uint32_t FARTHEST = 1 << 14;  // columns: distances beyond count as th
 template <Form FORM>
 __global__ void __launch_bounds__(BLOCK, COSTS_RESIDENT) search_label_costs(Layout layout, NearOutput target, LabelRows rows) {
     constexpr int32_t FAR_CARRY = Shape<LABEL_SPAN>::FAR_CARRY;
+    static_assert(LABEL_SPAN / STRIP * STRIP == BLOCK, "a thread a word");
     __shared__ __align__(16) uint32_t squares[HALF_STRIP][Shape<LABEL_SPAN>::PITCH];
+    __shared__ RowWord words[LABEL_SPAN / STRIP][STRIP];
     const BlockSpan<LABEL_SPAN> block(layout, blockIdx.x);
+    const int r_own = threadIdx.x % STRIP, word_own = threadIdx.x / STRIP;
+    if (const int64_t y = block.strip * STRIP + r_own, x = block.left + word_own * STRIP;
+        y < layout.columns.length && x < layout.columns.count)
+        words[word_own][r_own] = RowWord(rows, x, block.image * layout.columns.length + y);
     const int32_t start = static_cast<int32_t>(block.strip * STRIP);
     const StripColumns<false> strip(layout.columns, block.image, block.strip);
     each_column(layout.columns, block, [&](int, int c, int64_t x) {
@@ -88,9 +98,9 @@ __global__ void __launch_bounds__(BLOCK, COSTS_RESIDENT) search_label_costs(Layo
     __syncthreads();
     const WarpPatch<LABEL_SPAN> patch(layout, block);
     const int height = patch.height();
-    const int64_t y = block.image * layout.columns.length + start;
     patch.each_row(min(height, HALF_STRIP), [&](int r) {
-        const LabelCosts costs(rows, patch.x, y + r, patch.out ? 0 : r + HALF_STRIP < height ? 2 : 1);
+        const RowWord *const word = &words[(patch.x - block.left) / STRIP][r];
+        const LabelCosts costs(word, patch.x, patch.out ? 0 : r + HALF_STRIP < height ? 2 : 1);
         const PatchCosts found = search_patch<LABEL_SPAN>(squares[r], patch.column, patch.out, target.limit, costs);
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
@@ -133,9 +143,8 @@ __global__ void __launch_bounds__(BLOCK, COSTS_RESIDENT)
         };
         uint32_t best[QUAD] = {}, most = 0;
         if (!patch.out) {
-            const LabelRow row(rows, patch.x, block.image * layout.columns.length + y);
-            for (int c = 0; c < QUAD; ++c)
-                if (row.has_value(c)) best[c] = min(row.way(c), way_in_column(patch.x + c)), most = max(most, best[c]);
+            RowWord(rows, patch.x, block.image * layout.columns.length + y).find_ways(patch.x, best);
+            for (int c = 0; c < QUAD; ++c) best[c] = min(best[c], way_in_column(patch.x + c)), most = max(most, best[c]);
         }
         const uint32_t reach = (greatest_of_warp(most) + QUAD - 1) / QUAD * QUAD;
         if (reach > LABEL_REACH) {
