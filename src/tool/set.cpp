@@ -1,4 +1,4 @@
-// Marks the samples that are in the set, one bit or one byte a pixel.
+// Marks the samples that are in the set, one bit a pixel.
 #include "tool/set.h"
 
 #include <algorithm>
@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "tool/failure.h"
+#include "tool/labels.h"
+#include "tool/samples.h"
 
 namespace tool {
 namespace {
@@ -24,37 +26,15 @@ std::uint8_t reversed(std::uint8_t byte) {
     return static_cast<std::uint8_t>((byte & 0xAA) >> 1 | (byte & 0x55) << 1);
 }
 
-template <class Sample>
-void mark_as(const Threshold &threshold, const std::uint8_t *bytes, std::int64_t count, std::uint8_t *marks) {
-    const auto *samples = reinterpret_cast<const Sample *>(bytes);
-    if (threshold)
-        for (std::int64_t i = 0; i < count; ++i) marks[i] = std::cmp_greater_equal(samples[i], *threshold);
-    else
-        for (std::int64_t i = 0; i < count; ++i) marks[i] = samples[i] != 0;
-}
-
-/// Samples of 1, 2 or 4 bits, the leftmost in the highest bits.
-void mark_packed(const TiffPage &page, const Threshold &threshold, const std::uint8_t *bytes, std::int64_t count,
-                 std::uint8_t *marks) {
-    const int bits = page.bits, sign = page.format == SampleFormat::kSigned ? 1 << (bits - 1) : 0;
-    for (std::int64_t i = 0; i < count; ++i) {
-        const std::int64_t bit = i * bits;
-        const int sample = bytes[bit / 8] >> (8 - bits - bit % 8) & ((1 << bits) - 1);
-        marks[i] = threshold ? (sample ^ sign) - sign >= *threshold : sample != 0;
-    }
-}
-
 /// Writes 1 for each sample that counts as non-zero, 0 for the others.
 void mark(const TiffPage &page, const Threshold &threshold, const std::uint8_t *samples, std::int64_t count,
           std::uint8_t *marks) {
-    const bool is_signed = page.format == SampleFormat::kSigned;
-    switch (page.bits) {
-        case 8: return (is_signed ? mark_as<std::int8_t> : mark_as<std::uint8_t>)(threshold, samples, count, marks);
-        case 16: return (is_signed ? mark_as<std::int16_t> : mark_as<std::uint16_t>)(threshold, samples, count, marks);
-        case 32: return (is_signed ? mark_as<std::int32_t> : mark_as<std::uint32_t>)(threshold, samples, count, marks);
-        case 64: return (is_signed ? mark_as<std::int64_t> : mark_as<std::uint64_t>)(threshold, samples, count, marks);
-        default: return mark_packed(page, threshold, samples, count, marks);
-    }
+    with_samples(page, samples, [&](auto sample) {
+        if (threshold)
+            for (std::int64_t i = 0; i < count; ++i) marks[i] = std::cmp_greater_equal(sample(i), *threshold);
+        else
+            for (std::int64_t i = 0; i < count; ++i) marks[i] = sample(i) != 0;
+    });
 }
 
 /// Copies packed samples of one bit to `bits`, in reverse order.
@@ -96,13 +76,15 @@ std::int64_t mark_row(const TiffPage &page, const Threshold &threshold, const st
 }
 
 /// The difference that keeps two pages from being slices of one image; "" if there is none.
-std::string difference(const TiffPage &page, const TiffPage &first, bool colour_matters) {
+std::string difference(const TiffPage &page, const TiffPage &first, bool colour_matters, bool sign_matters) {
     const auto differ = [](const std::string &now, const std::string &before) {
         return "is " + now + ", but page 1 is " + before;
     };
     const auto size = [](const TiffPage &p) { return std::to_string(p.width) + " x " + std::to_string(p.height) + " pixels"; };
     if (size(page) != size(first)) return differ(size(page), size(first));
     if (page.bits != first.bits) return differ(std::to_string(page.bits) + "-bit", std::to_string(first.bits) + "-bit");
+    if (sign_matters && page.format != first.format)
+        return page.format == SampleFormat::kSigned ? differ("signed", "unsigned") : differ("unsigned", "signed");
     if (colour_matters && page.photometric != first.photometric)
         return "has another photometric tag than page 1, so that black and white differ";
     return "";
@@ -112,8 +94,9 @@ void check_pages(const TiffReader &reader, const std::string &path, bool colour_
     const std::vector<TiffPage> &pages = reader.pages();
     for (size_t i = 0; i < pages.size(); ++i) {
         const std::string name = quoted(path) + (pages.size() > 1 ? ": page " + std::to_string(i + 1) : std::string());
-        if (const std::string why = unusable(pages[i]); !why.empty()) fail(name + " " + why);
-        if (const std::string why = difference(pages[i], pages[0], colour_matters); !why.empty())
+        if (const std::string why = (settings.labels ? unusable_as_labels : unusable)(pages[i]); !why.empty())
+            fail(name + " " + why);
+        if (const std::string why = difference(pages[i], pages[0], colour_matters, settings.labels); !why.empty())
             fail(name + " " + why + "; pages of different kinds must be given one by one");
         if (const std::string &why = pages[i].doubt; !why.empty() && !settings.tolerate)
             fail("cannot read " + name + ": it " + why + "; --tolerate goes on");
@@ -206,8 +189,10 @@ void SetFile::read_page(std::int64_t z, BinaryImage &image, const Report &report
     const auto sink = [&](const SampleBlock &block) {
         std::int64_t ones = 0;
         for (std::int64_t y = 0; y < block.rows; ++y) {
-            std::uint8_t *bits = band ? band.row(block.y + y - before, 0) : image.marks.row(block.y + y, z);
-            ones += mark_row(page, settings_.threshold, block.row(y), block.columns, bits + block.x / 8);
+            std::uint8_t *row = band ? band.row(block.y + y - before, 0) : image.marks.row(block.y + y, z);
+            row += block.x * bits_of(type()) / 8;
+            ones += settings_.labels ? copy_labels(page, block.row(y), block.columns, row, {path_, block.x, block.y + y, z})
+                                     : mark_row(page, settings_.threshold, block.row(y), block.columns, row);
         }
         nonzero += ones;
     };
@@ -220,6 +205,8 @@ void SetFile::read_page(std::int64_t z, BinaryImage &image, const Report &report
     });
     image.sites += nonzero;
 }
+
+apsis_type SetFile::type() const { return settings_.labels ? label_type(reader_.pages()[0]) : APSIS_BIT; }
 
 Raster SetFile::read_part(std::int64_t start, std::int64_t extent) {
     Raster marks(APSIS_BIT, shape_.cut_to(extent), "a slab");
@@ -242,7 +229,7 @@ BinaryImage SetFile::read(Progress &progress, const std::string &spill, std::int
     BinaryImage image;
     image.complement = complement_;
     image.extent = extent;
-    image.marks = Raster(APSIS_BIT, spill.empty() ? shape_ : shape_.cut_to(devices * extent), "an image");
+    image.marks = Raster(type(), spill.empty() ? shape_ : shape_.cut_to(devices * extent), "an image");
     if (!spill.empty()) image.spill = std::make_unique<ScratchFile>(spill);
     for (std::int64_t z = 0; z < shape_.depth; ++z) {
         read_page(z, image,

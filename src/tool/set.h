@@ -1,4 +1,4 @@
-// Turns the samples of a TIFF file into the set that the library works on.
+// Turns the samples of a TIFF file into the set, or the label image, that the library works on.
 #pragma once
 
 #include <optional>
@@ -13,11 +13,11 @@
 namespace tool {
 
 struct BinaryImage {
-    Raster marks;  // the non-zero samples, one bit each; if they are in `spill`, of a slab for each device
+    Raster marks;  // the non-zero samples, one bit each; if they are in `spill`, of a slab for each device; or labels
     std::unique_ptr<ScratchFile> spill;
     std::int64_t extent = 0;            // of those slabs
     bool complement = false;            // the set is the zero samples
-    std::int64_t sites = 0;             // pixels of the set
+    std::int64_t sites = 0;             // pixels of the set, or of labels
     std::vector<std::string> warnings;  // printed already
 
     /// Some rows, in 3-D planes.  Valid until the next call for the same device.
@@ -37,6 +37,8 @@ class SetFile {
     const TiffTags &tags() const { return reader_.pages()[0].tags; }
     /// Whether the set consists of the samples that count as zero.
     bool complement() const { return complement_; }
+    /// The type of its pixels in memory: APSIS_BIT, or that of labels, which are read at once.
+    apsis_type type() const;
     /// Bytes of the set; of memory that it takes to read beside it, and more to keep it in a file.
     std::int64_t set_bytes() const { return (shape_.width + 7) / 8 * shape_.height * shape_.depth; }
     std::int64_t reading_bytes() const { return reader_.reading_bytes(0); }
