@@ -12,8 +12,6 @@
 namespace tool {
 namespace {
 
-constexpr int kPalette = 3;  // a photometric tag
-
 /// A type of the library.  It has no unsigned ones of 32 and 64 bits: there labels must fit the signed ones.
 template <class Sample>
 using LabelOf = std::conditional_t<sizeof(Sample) == 8, std::int64_t,

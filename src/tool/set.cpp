@@ -9,13 +9,12 @@
 #include <utility>
 
 #include "tool/failure.h"
+#include "tool/io/png.h"
 #include "tool/labels.h"
 #include "tool/samples.h"
 
 namespace tool {
 namespace {
-
-constexpr int kMinIsWhite = 0, kMinIsBlack = 1;
 
 using Threshold = std::optional<std::int64_t>;
 
@@ -75,6 +74,11 @@ std::int64_t mark_row(const TiffPage &page, const Threshold &threshold, const st
     return ones;
 }
 
+std::unique_ptr<PageReader> open(const std::string &path, const InputSettings &settings, std::int64_t threads) {
+    if (std::unique_ptr<PageReader> png = open_png(path)) return png;
+    return std::make_unique<TiffReader>(path, settings.tolerate, threads);
+}
+
 /// The difference that keeps two pages from being slices of one image; "" if there is none.
 std::string difference(const TiffPage &page, const TiffPage &first, bool colour_matters, bool sign_matters) {
     const auto differ = [](const std::string &now, const std::string &before) {
@@ -90,7 +94,7 @@ std::string difference(const TiffPage &page, const TiffPage &first, bool colour_
     return "";
 }
 
-void check_pages(const TiffReader &reader, const std::string &path, bool colour_matters, const InputSettings &settings) {
+void check_pages(const PageReader &reader, const std::string &path, bool colour_matters, const InputSettings &settings) {
     const std::vector<TiffPage> &pages = reader.pages();
     for (size_t i = 0; i < pages.size(); ++i) {
         const std::string name = quoted(path) + (pages.size() > 1 ? ": page " + std::to_string(i + 1) : std::string());
@@ -137,7 +141,7 @@ std::string nonzero_colour(const TiffPage &page) {
     return *page.photometric == kMinIsWhite ? "black" : *page.photometric == kMinIsBlack ? "white" : "";
 }
 
-std::int64_t count_nonzero(TiffReader &reader, size_t number, const Report &report) {
+std::int64_t count_nonzero(PageReader &reader, size_t number, const Report &report) {
     const TiffPage &page = reader.pages()[number];
     std::atomic<std::int64_t> nonzero{0};
     const auto sink = [&](const SampleBlock &block) {
@@ -168,10 +172,10 @@ void BinaryImage::replace(std::int64_t start, std::int64_t rows, const Raster &b
 SetFile::SetFile(const std::string &path, const InputSettings &settings, std::int64_t threads)
     : path_(path),
       settings_(settings),
-      reader_(path, settings.tolerate, threads) {
+      reader_(open(path, settings, threads)) {
     const bool by_colour = settings.sites == Sites::kBlack || settings.sites == Sites::kWhite;
-    check_pages(reader_, path, by_colour, settings);
-    const std::vector<TiffPage> &pages = reader_.pages();
+    check_pages(*reader_, path, by_colour, settings);
+    const std::vector<TiffPage> &pages = reader_->pages();
     shape_ = {pages[0].width, pages[0].height, static_cast<std::int64_t>(pages.size()),
               settings.volume || pages.size() > 1 ? 3 : 2};
     shape_.check();
@@ -181,9 +185,9 @@ SetFile::SetFile(const std::string &path, const InputSettings &settings, std::in
 /// Reads a page into the set; or, if it is kept in a file, some rows at a time.
 void SetFile::read_page(std::int64_t z, BinaryImage &image, const Report &report) {
     const size_t number = static_cast<size_t>(z);
-    const TiffPage &page = reader_.pages()[number];
+    const TiffPage &page = reader_->pages()[number];
     const Raster band =
-        image.spill ? Raster(APSIS_BIT, {page.width, reader_.rows_at_once(number)}, "rows of an image") : Raster();
+        image.spill ? Raster(APSIS_BIT, {page.width, reader_->rows_at_once(number)}, "rows of an image") : Raster();
     std::int64_t before = 0;  // rows that are in the file already
     std::atomic<std::int64_t> nonzero{0};
     const auto sink = [&](const SampleBlock &block) {
@@ -196,7 +200,7 @@ void SetFile::read_page(std::int64_t z, BinaryImage &image, const Report &report
         }
         nonzero += ones;
     };
-    reader_.read(number, sink, [&](std::int64_t rows) {
+    reader_->read(number, sink, [&](std::int64_t rows) {
         if (band)
             image.spill->write(band.row(0, 0), (rows - before) * band.row_bytes(),
                                (z * page.height + before) * band.row_bytes());
@@ -206,7 +210,7 @@ void SetFile::read_page(std::int64_t z, BinaryImage &image, const Report &report
     image.sites += nonzero;
 }
 
-apsis_type SetFile::type() const { return settings_.labels ? label_type(reader_.pages()[0]) : APSIS_BIT; }
+apsis_type SetFile::type() const { return settings_.labels ? label_type(reader_->pages()[0]) : APSIS_BIT; }
 
 Raster SetFile::read_part(std::int64_t start, std::int64_t extent) {
     Raster marks(APSIS_BIT, shape_.cut_to(extent), "a slab");
@@ -216,10 +220,10 @@ Raster SetFile::read_part(std::int64_t start, std::int64_t extent) {
         const std::int64_t from = is_volume ? 0 : start, to = from + marks.shape().height;
         const auto sink = [&](const SampleBlock &block) {
             for (std::int64_t y = std::max(from, block.y); y < std::min(to, block.y + block.rows); ++y)
-                mark_row(reader_.pages()[number], settings_.threshold, block.row(y - block.y), block.columns,
+                mark_row(reader_->pages()[number], settings_.threshold, block.row(y - block.y), block.columns,
                          marks.row(y - from, z) + block.x / 8);
         };
-        reader_.read(number, from, to, sink, [](std::int64_t) {});
+        reader_->read(number, from, to, sink, [](std::int64_t) {});
     }
     return marks;
 }
@@ -234,7 +238,7 @@ BinaryImage SetFile::read(Progress &progress, const std::string &spill, std::int
     for (std::int64_t z = 0; z < shape_.depth; ++z) {
         read_page(z, image,
                   [&](double done) { progress.update((static_cast<double>(z) + done) / static_cast<double>(shape_.depth)); });
-        if (const std::string warning = reader_.warning(); !warning.empty()) {
+        if (const std::string warning = reader_->warning(); !warning.empty()) {
             progress.clear();
             image.warnings.push_back("page " + std::to_string(z + 1) + " of " + quoted(path_) + ": " + warning);
             std::fprintf(stderr, "apsis: warning: %s\n", image.warnings.back().c_str());

@@ -157,7 +157,8 @@ static void test_geodesic(void **state) {
             "geodesic in.tif seeds.tif e.tif --sites zero --nearest out.tif --labels --overwrite --device cpu "
             "--picture-nearest p.tif --json %s",
             words);
-        assert_in(out_text, "\"labels\": false, \"seeds\": \"seeds.tif\", \"seed_labels\": true, \"seed_pixels\": ");
+        assert_in(out_text, "\"labels\": false, \"seeds\": \"seeds.tif\", \"seed_pixels\": ");
+        assert_in(out_text, "\"seed_labels\": true, ");
         assert_labels_of(words, "out.tif", "map.tif", pages, g == 1 ? 64 : 32);
         assert_int_equal(shell("cmp d.tif e.tif"), 0);
     }

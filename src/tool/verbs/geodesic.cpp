@@ -106,7 +106,7 @@ void Geodesic::compute(Run &run) {
 }
 
 void Geodesic::print(Json &json) const {
-    json.member("seeds", seeds_).member("seed_labels", seed_labels_).member("seed_pixels", seed_pixels_);
+    json.member("seeds", seeds_).member("seed_pixels", seed_pixels_).member("seed_labels", seed_labels_);
     paths_.print(json, volume());
     json.member_or_null("max_distance", max_distance_);
     print_statistics(json, "distance", statistics_);

@@ -32,10 +32,11 @@ void MapVerb::add_labels(Arguments &arguments, const std::string &means) {
 
 Arguments MapVerb::arguments() {
     Arguments arguments(name_, description_);
-    arguments.positional("IN.tif",
-                         "The image: TIFF or BigTIFF, one sample a pixel of 1, 2, 4, 8, 16, 32 or 64 bits. Reduced copies "
-                         "and transparency masks inside the file are passed over.",
-                         request_.input);
+    arguments.positional(
+        "IN.tif",
+        "The image: TIFF or BigTIFF, one sample a pixel of 1, 2, 4, 8, 16, 32 or 64 bits; or grey PNG. Reduced copies "
+        "and transparency masks inside the file are passed over.",
+        request_.input);
     add_input(arguments);
     add_to(arguments);
     add_output(arguments);
