@@ -1,4 +1,5 @@
-// Reads and writes TIFF files, and says what readers of other files tell.  Only tiff_read.cpp, tiff_write.cpp, tiff_check.* and tiff_handle.h use libtiff.
+// Reads and writes TIFF files, and says what readers of other files tell.  Only tiff_read.cpp, tiff_write.cpp, tiff_check.* and
+// tiff_handle.h use libtiff.
 #pragma once
 
 #include <cstdint>

@@ -26,7 +26,7 @@ void TableVerb::add_to(Arguments &arguments) {
 }
 
 void TableVerb::check() {
-    if (output_.empty() && request_.running.json)
+    if (output_.empty() && request_.running.json && !request_.running.dry)
         usage("--json prints an object about the run where the table is printed; name a file for the table with --output");
 }
 

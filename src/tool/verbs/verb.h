@@ -1,5 +1,5 @@
-// The base class of verbs that map an image, or make a table of it.  It goes from the words of the command line to the exit code; a derived class
-// adds only its own options, checks, computation and report.
+// The base class of verbs that map an image, or make a table of it.  It goes from the words of the command line to the exit
+// code; a derived class adds only its own options, checks, computation and report.
 #pragma once
 
 #include <string>
