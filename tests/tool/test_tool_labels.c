@@ -137,10 +137,10 @@ static void test_statistics(void **state) {
         assert_in(out_text, "\n15,31,2,1,2,1,3,2,1,2,2,1\n");
     }
     /* More values than there is room for at first. */
-    for (int i = 0; i < BIG_WIDTH * BIG_HEIGHT; ++i) samples[i] = i % 5000;
-    write_tiff("in.tif", &kWords, BIG_WIDTH, BIG_HEIGHT, 1);
+    for (int i = 0; i < BIG_WIDTH * BIG_HEIGHT; ++i) samples[i] = i % 70000;
+    write_tiff("in.tif", &kSamples[8].layout, BIG_WIDTH, BIG_HEIGHT, 1);
     succeed("statistics in.tif --device cpu --output t.csv --overwrite");
-    assert_in(out_text, "t.csv: 5000 values; ");
+    assert_in(out_text, "t.csv: 70000 values; ");
 }
 
 static void test_contacts(void **state) {
@@ -266,7 +266,7 @@ static void test_refused(void **state) {
         assert_string_equal(out_text, "");
         assert_false(exists("new.tif"));
     }
-    static const char *const line = "statistics in.tif --device cpu --memory 100000";
+    static const char *const line = "statistics in.tif --device cpu --memory 50000";
     if (run("%s", line) != 14) fail_msg("%s\n%s", line, err_text);
     assert_in(err_text, "memory with values would be ");
     succeed("components signs.tif new.tif --device cpu"); /* as sets they are alike */

@@ -1,6 +1,7 @@
 // The base class of verbs that tell of the values of a label image in a table.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -30,7 +31,7 @@ class TableVerb : public MapVerb {
     template <class Entry, class Call>
     void fill_by(Call call, Run &run, TableWriter &table) {
         const apsis_options options = this->options(run);
-        std::int64_t room = kRoom;
+        std::int64_t room = std::min(kRoom, run.shape().pixels());
         Memory memory;
         const auto entries = [&memory] { return reinterpret_cast<Entry *>(memory.get()); };
         run.transform([&](const Device &device, const BinaryImage &image) {
@@ -48,7 +49,7 @@ class TableVerb : public MapVerb {
     }
 
   private:
-    static constexpr std::int64_t kRoom = 1 << 12;  // entries for which there is room at first
+    static constexpr std::int64_t kRoom = 1 << 16;  // entries for which there is room at first
 
     void add_input(Arguments &arguments) override { request_.reading.add_file_to(arguments); }
     void add_output(Arguments &arguments) override { request_.writing.add_overwrite(arguments); }
