@@ -120,8 +120,8 @@ PngReader::PngReader(const std::string &path) : path_(path), file_(path) {
     row_bytes_ = static_cast<std::int64_t>(png_get_rowbytes(png, info));
     const bool interlaced = png_get_interlace_type(png, info) != PNG_INTERLACE_NONE;
     rows_ = interlaced ? page.height : std::clamp<std::int64_t>(kBytesAtOnce / row_bytes_, 1, page.height);
-    const double bytes =
-        static_cast<double>(row_bytes_) * static_cast<double>(page.height);  // a damaged file may claim anything
+    // A damaged file may claim anything.
+    const double bytes = static_cast<double>(row_bytes_) * static_cast<double>(page.height);
     if (bytes > static_cast<double>(file_.size()) * kMostInflated)
         refuse("it has only " + std::to_string(file_.size()) + " bytes for " + std::to_string(page.width) + " x " +
                std::to_string(page.height) + " pixels");
