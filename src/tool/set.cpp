@@ -74,11 +74,6 @@ std::int64_t mark_row(const TiffPage &page, const Threshold &threshold, const st
     return ones;
 }
 
-std::unique_ptr<PageReader> open(const std::string &path, const InputSettings &settings, std::int64_t threads) {
-    if (std::unique_ptr<PageReader> png = open_png(path)) return png;
-    return std::make_unique<TiffReader>(path, settings.tolerate, threads);
-}
-
 /// The difference that keeps two pages from being slices of one image; "" if there is none.
 std::string difference(const TiffPage &page, const TiffPage &first, bool colour_matters, bool sign_matters) {
     const auto differ = [](const std::string &now, const std::string &before) {
@@ -123,6 +118,11 @@ bool is_complement(Sites sites, const TiffPage &page, const std::string &path) {
 }
 
 }  // namespace
+
+std::unique_ptr<PageReader> open_pages(const std::string &path, bool tolerate, std::int64_t threads) {
+    if (std::unique_ptr<PageReader> png = open_png(path)) return png;
+    return std::make_unique<TiffReader>(path, tolerate, threads);
+}
 
 std::string unusable(const TiffPage &page) {
     if (page.samples != 1)
@@ -172,7 +172,7 @@ void BinaryImage::replace(std::int64_t start, std::int64_t rows, const Raster &b
 SetFile::SetFile(const std::string &path, const InputSettings &settings, std::int64_t threads)
     : path_(path),
       settings_(settings),
-      reader_(open(path, settings, threads)) {
+      reader_(open_pages(path, settings.tolerate, threads)) {
     const bool by_colour = settings.sites == Sites::kBlack || settings.sites == Sites::kWhite;
     check_pages(*reader_, path, by_colour, settings);
     const std::vector<TiffPage> &pages = reader_->pages();

@@ -62,6 +62,9 @@ class SetFile {
     bool complement_;
 };
 
+/// Opens a file of a format that is read.
+std::unique_ptr<PageReader> open_pages(const std::string &path, bool tolerate, std::int64_t threads);
+
 /// Why the samples of a page cannot be a set; "" if they can.
 std::string unusable(const TiffPage &page);
 
