@@ -177,14 +177,14 @@ class Context(Calls):
 _own = threading.local()
 
 
-def context_for(array: Any, device: Optional[Device] = None) -> Context:
-    """This thread's context for a device; by default that of an array on a GPU, or the CPU."""
+def context_for(array: Any, device: Optional[Device] = None, threads: int = 0) -> Context:
+    """This thread's context for a device and so many threads; by default that of an array on a GPU, or the CPU."""
     if arrays.is_data_array(array):
         array = array.data
     if device is None:
         device = arrays.device_of(array) if arrays.on_device(array) else "cpu"
     chosen = chosen_device(device)
-    contexts: dict[Union[int, tuple[int, ...]], Context] = _own.__dict__.setdefault("contexts", {})
-    if chosen not in contexts:
-        contexts[chosen] = Context(chosen)
-    return contexts[chosen]
+    contexts: dict[Any, Context] = _own.__dict__.setdefault("contexts", {})
+    if (chosen, threads) not in contexts:
+        contexts[chosen, threads] = Context(chosen, threads=threads)
+    return contexts[chosen, threads]

@@ -128,9 +128,10 @@ def expand_labels(label_image: ArrayLike, distance: float = 1, spacing: Any = 1)
     of_integers = label_image.dtype.kind in "biu"
     cells = context_for(label_image).voronoi(label_image, spacing=spacing, max_distance=limit, labels=of_integers)
     if of_integers:
-        return cells.astype(label_image.dtype, copy=False)
-    labels = np.append(label_image.reshape(-1), label_image.dtype.type(0))  # the last is that of no site, -1
-    return labels[cells]
+        return np.asarray(cells, label_image.dtype)
+    labels: np.ndarray[Any, Any] = np.append(label_image.reshape(-1), label_image.dtype.type(0))  # -1 is that of no site
+    grown: np.ndarray[Any, Any] = labels[cells]
+    return grown
 
 
 def remove_small_objects(ar: np.ndarray[Any, Any], min_size: Optional[int] = None, connectivity: int = 1, *,
