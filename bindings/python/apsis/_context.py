@@ -178,12 +178,13 @@ _own = threading.local()
 
 
 def context_for(array: Any, device: Optional[Device] = None, threads: int = 0) -> Context:
-    """This thread's context for a device and so many threads; by default that of an array on a GPU, or the CPU."""
+    """This thread's context for a device; by default that of an array on a GPU, or the CPU, for which `threads` counts."""
     if arrays.is_data_array(array):
         array = array.data
     if device is None:
         device = arrays.device_of(array) if arrays.on_device(array) else "cpu"
     chosen = chosen_device(device)
+    threads = threads if chosen == c.CPU else 0
     contexts: dict[Any, Context] = _own.__dict__.setdefault("contexts", {})
     if (chosen, threads) not in contexts:
         contexts[chosen, threads] = Context(chosen, threads=threads)
