@@ -120,7 +120,7 @@ def dust(img: Any, threshold: Threshold, connectivity: int = 26, in_place: bool 
         areas = context_for(array, device).statistics(lying, dense=True)["area"]
         is_kept = (areas >= least) & (areas < most) if not flag("invert", invert) else (areas < least) | (areas >= most)
         is_kept[:1] = False  # the background
-        kept, count = is_kept[lying], int(np.count_nonzero(is_kept & (areas > 0)))
+        kept, count = is_kept[_as_indices(lying)], int(np.count_nonzero(is_kept & (areas > 0)))
     else:
         kept, count = _kept(array, connectivity, _is_set(array, binary_image, 0), least, most, flag("invert", invert), device)
     if in_place:
@@ -212,6 +212,11 @@ def _is_set(array: Numbers, binary_image: bool, delta: float) -> bool:
     return bool(delta == most)
 
 
+def _as_indices(labels: Numbers) -> Numbers:
+    """Labels with which a table is read: to NumPy bools are a mask."""
+    return labels.view(np.uint8) if labels.dtype == bool else labels
+
+
 def _source(array: Numbers, is_set: bool) -> Numbers:
     return as_it_lies(array if is_set else as_integers(array))
 
@@ -261,5 +266,5 @@ def _largest_of(labels: Numbers, k: int, device: Optional[Device]) -> tuple[Numb
         return labels == kept[0], 1
     numbers = np.zeros(len(areas), labels.dtype)
     numbers[kept] = np.arange(1, k + 1)
-    lying = numbers[as_it_lies(labels)]
+    lying = numbers[_as_indices(as_it_lies(labels))]
     return lying.T if is_of_fortran(labels) else lying, k

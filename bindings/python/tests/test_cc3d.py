@@ -148,6 +148,10 @@ def test_dust(theirs, shape, order, invert):
             assert ours.dust(labels, invert=invert, in_place=True, **options) is labels
             np.testing.assert_array_equal(labels, found)
     labels = ours.connected_components(image(shape, order=order))
+    if not invert:
+        np.testing.assert_array_equal(ours.dust(labels > 0, 3, precomputed_ccl=True), labels > 0)
+        np.testing.assert_array_equal(ours.dust(labels.astype(np.uint64), 3, precomputed_ccl=True),
+                                      ours.dust(labels, 3, precomputed_ccl=True))
     for threshold in (3, (2, 5)):
         found, expected = (module.dust(labels, threshold, precomputed_ccl=True, invert=invert, return_N=True)
                            for module in (ours, theirs))
