@@ -78,13 +78,13 @@ struct Bits {
 
 /// The sums of the values of a tile.  All is counted from the tile's first pixel.
 struct TileSums {
-    static constexpr int SLOTS = 1024;
+    static constexpr int SLOTS = TILE_SLOTS;
 
-    TileKeys<SLOTS> keys;
-    uint32_t first[SLOTS], area[SLOTS], lower[2][SLOTS], upper[3][SLOTS], sum[3][SLOTS];  // the first pixel has the lowest z
+    uint32_t key[SLOTS], first[SLOTS], area[SLOTS], lower[2][SLOTS], upper[3][SLOTS],
+        sum[3][SLOTS];  // the first pixel has the lowest z
 
     __device__ void clear(int slot) {
-        keys.key[slot] = NO_KEY;
+        key[slot] = NO_KEY;
         first[slot] = NO_KEY, area[slot] = 0;
         for (auto &each : lower) each[slot] = NO_KEY;
         for (auto &each : upper) each[slot] = 0;
@@ -167,7 +167,7 @@ __global__ void __launch_bounds__(BLOCK) sum_tiles(View image, int64_t tiles, Sh
     __shared__ TileSums sums;
     for (int64_t i = blockIdx.x; i < tiles; i += gridDim.x) {
         const Tile tile(image, i);
-        for (int slot = threadIdx.x; slot < TileSums::SLOTS; slot += BLOCK) sums.clear(slot);
+        for (int slot = threadIdx.x; slot < TILE_SLOTS; slot += BLOCK) sums.clear(slot);
         __syncthreads();
         uint32_t value[AT_ONCE];
         Tile::template for_words<AT_ONCE>(
@@ -182,14 +182,14 @@ __global__ void __launch_bounds__(BLOCK) sum_tiles(View image, int64_t tiles, Sh
                 if (value[n] == NO_KEY || lane != __ffs(alike) - 1) return;
                 const Bits bits = {alike, static_cast<uint32_t>(dx - lane), static_cast<uint32_t>(dy),
                                    static_cast<uint32_t>(dz)};
-                if (const int slot = sums.keys.slot_of(value[n]); slot >= 0)
+                if (const int slot = slot_of(sums.key, TILE_SLOTS, value[n], TILE_TRIES); slot >= 0)
                     sums.add<Tile>(slot, bits);
                 else
                     add_bits(bits, tile, shape, table[value[n]]);
             });
         __syncthreads();
-        for (int slot = threadIdx.x; slot < TileSums::SLOTS; slot += BLOCK)
-            if (const uint32_t key = sums.keys.key[slot]; key != NO_KEY) sums.sums_of(slot, tile, shape).add_to(table[key]);
+        for (int slot = threadIdx.x; slot < TILE_SLOTS; slot += BLOCK)
+            if (const uint32_t key = sums.key[slot]; key != NO_KEY) sums.sums_of(slot, tile, shape).add_to(table[key]);
         __syncthreads();
     }
 }
