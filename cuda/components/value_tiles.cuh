@@ -12,8 +12,6 @@
 
 namespace apsis::cuda::components {
 
-constexpr uint32_t NO_PIXEL = UINT32_MAX;  // more pixels than indices can tell
-
 /// A tile of a label image, 8192 pixels, with the earlier rows of a tile of sets.
 template <class Set, int NEIGHBOURS, int WORDS_IN_ROW, int ROWS_OF_PLANE, int PLANES_OF_TILE>
 struct ValueTile {
@@ -386,5 +384,13 @@ __global__ void __launch_bounds__(Tile::THREADS) join_value_tile(ValueImage imag
 }
 
 #endif
+
+/// Calls body(tile) with the kind of tile that has such neighbours.
+template <class Body>
+void with_value_tile(int axes, int connectivity, Body body) {
+    if (axes == 2) return connectivity == 1 ? body(PlaneValueTile<1>()) : body(PlaneValueTile<2>());
+    if (connectivity == 1) return body(VolumeValueTile<1>());
+    return connectivity == 2 ? body(VolumeValueTile<2>()) : body(VolumeValueTile<3>());
+}
 
 }  // namespace apsis::cuda::components

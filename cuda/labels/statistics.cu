@@ -71,6 +71,17 @@ __global__ void __launch_bounds__(BLOCK) emit_runs(View image, Segments segments
     });
 }
 
+APSIS_BOTH inline apsis_part part_of(int64_t value, const RunSums &sums) {
+    apsis_part part = {};
+    part.first = static_cast<int64_t>(sums.first), part.area = static_cast<int64_t>(sums.area);
+    for (int a = 0; a < 3; ++a) {
+        part.lower[a] = static_cast<int64_t>(sums.lower[a]), part.upper[a] = static_cast<int64_t>(sums.upper[a]);
+        part.sum[a] = static_cast<int64_t>(sums.sum[a]);
+    }
+    part.value = value;
+    return part;
+}
+
 /// The pixels of a word that have a value, by their bits: where they are in the tile.
 struct Bits {
     uint32_t bits, x, y, z;
@@ -146,13 +157,14 @@ static __global__ void __launch_bounds__(BLOCK) mark_values(const RunSums *table
     if (const int64_t i = first_item(); i < count) is_there[i] = table[i].area > 0;
 }
 
-/// Moves the values that occur to where they are to be, and counts them.
-static __global__ void __launch_bounds__(BLOCK) gather_values(const RunSums *table, int64_t count, const uint32_t *before,
-                                                              uint64_t *keys, RunSums *sums, uint32_t *number) {
+/// Moves the values that occur to where they are to be, and counts them.  They need no sign.
+static __global__ void __launch_bounds__(BLOCK)
+    gather_values(const RunSums *table, int64_t count, const uint32_t *before, apsis_part *parts, uint32_t *number) {
     const int64_t i = first_item();
     if (i >= count) return;
-    const bool is_there = table[i].area > 0;
-    if (is_there) keys[before[i]] = i, sums[before[i]] = table[i];
+    const RunSums &sums = table[i];
+    const bool is_there = sums.area > 0;
+    if (is_there) parts[before[i]] = part_of(i, sums);
     if (i == count - 1) *number = before[i] + is_there;
 }
 
@@ -194,17 +206,6 @@ __global__ void __launch_bounds__(BLOCK) sum_tiles(View image, int64_t tiles, Sh
     }
 }
 
-apsis_part part_of(apsis_type type, uint64_t key, const RunSums &sums) {
-    apsis_part part = {};
-    part.first = static_cast<int64_t>(sums.first), part.area = static_cast<int64_t>(sums.area);
-    for (int a = 0; a < 3; ++a) {
-        part.lower[a] = static_cast<int64_t>(sums.lower[a]), part.upper[a] = static_cast<int64_t>(sums.upper[a]);
-        part.sum[a] = static_cast<int64_t>(sums.sum[a]);
-    }
-    part.value = value_of(type, key);
-    return part;
-}
-
 void add(apsis_part &to, const apsis_part &part) {
     to.first = std::min(to.first, part.first);
     to.area += part.area;
@@ -218,21 +219,20 @@ void add(apsis_part &to, const apsis_part &part) {
 /// Merges what was found into the result.
 void take(const StatisticsJob &job, const std::vector<uint64_t> &keys, const std::vector<RunSums> &sums) {
     std::vector<apsis_part> parts(keys.size());
-    for (size_t i = 0; i < keys.size(); ++i) parts[i] = part_of(job.set.type, keys[i], sums[i]);
+    for (size_t i = 0; i < keys.size(); ++i) parts[i] = part_of(value_of(job.set.type, keys[i]), sums[i]);
     merge_into(*job.found, parts, [](const apsis_part &a, const apsis_part &b) { return a.value < b.value; }, add);
 }
 
 /// The scratch memory of a table.
 struct Table {
-    RunSums *table, *sums;
-    uint64_t *keys;
+    RunSums *table;
+    apsis_part *parts;
     uint32_t *before, *number;  // before: first, whether a value occurs
     uint8_t *cub;
     size_t cub_bytes;
 
     Table(const Plan &plan, Carver &carver) {
-        table = carver.take<RunSums>(plan.table), sums = carver.take<RunSums>(plan.table);
-        keys = carver.take<uint64_t>(plan.table);
+        table = carver.take<RunSums>(plan.table), parts = carver.take<apsis_part>(plan.table);
         before = carver.take<uint32_t>(plan.table), number = carver.take<uint32_t>(1);
         cub_bytes = scan(plan, nullptr, 0, nullptr);
         cub = carver.take<uint8_t>(static_cast<int64_t>(cub_bytes));
@@ -258,11 +258,14 @@ void sum_by_tiles(const StatisticsJob &job, const Plan &plan, const Shape &shape
     });
     launch("mark_values", mark_values, blocks, BLOCK, stream, table.table, plan.table, table.before);
     table.scan(plan, table.cub, table.cub_bytes, stream);
-    launch("gather_values", gather_values, blocks, BLOCK, stream, table.table, plan.table, table.before, table.keys, table.sums,
+    launch("gather_values", gather_values, blocks, BLOCK, stream, table.table, plan.table, table.before, table.parts,
            table.number);
     number.ask(table.number, stream);
-    read_sums(table.keys, table.sums, number.wait(), stream,
-              [&](const std::vector<uint64_t> &keys, const std::vector<RunSums> &sums) { take(job, keys, sums); });
+    std::vector<apsis_part> &found = *job.found;
+    found.resize(number.wait());
+    check(cudaMemcpyAsync(found.data(), table.parts, found.size() * sizeof found[0], cudaMemcpyDeviceToHost, stream),
+          "reading sums");
+    check(cudaStreamSynchronize(stream), "reading sums");
 }
 
 }  // namespace

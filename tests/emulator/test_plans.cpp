@@ -143,6 +143,15 @@ bool are_components_allowed(const ComponentsJob &job, const Device &device) {
     return true;
 }
 
+bool are_values_allowed(const ComponentsJob &job, const Device &device) {
+    if (job.set.pixels() > int64_t(UINT32_MAX)) return true;  // which the plan refuses
+    ++plans;
+    const cuda::components::ValuePlan plan = cuda::components::value_plan_of(job);
+    for (const cuda::Launch &launch : {plan.label, plan.join})
+        if (!is_allowed("components::", launch, device)) return false;
+    return int64_t(plan.across) * plan.down <= plan.label.blocks;
+}
+
 bool are_paths_allowed(const EccentricityJob &job, const Device &device) {
     ++plans;
     const cuda::paths::EccentricityPlan plan = cuda::paths::plan_of(job);
@@ -227,7 +236,9 @@ bool components_and_paths() {
                     job.components = is_measured ? &component : nullptr, job.no_border = is_selected;
                     job.first = is_selected ? View() : view_of(APSIS_I64, {size[0], axes == 3 ? size[1] : 1, 1}, true);
                     for (const Device &device : DEVICES)
-                        if (!are_components_allowed(job, device) || !are_paths_allowed(paths, device)) return false;
+                        if (!are_components_allowed(job, device) || !are_values_allowed(job, device) ||
+                            !are_paths_allowed(paths, device))
+                            return false;
                 }
     }
     return true;
