@@ -31,18 +31,15 @@ class ValueComponents {
         if (job.is_slab())
             throw Error(APSIS_ERROR_UNSUPPORTED,
                         "options: APSIS_LABELS is set, but slabs of label images are for the CPU in this version");
+        plan_ = value_plan_of(job);
         const int64_t pixels = job.set.pixels(), words = ceil_div(job.set.size[0], WARP);
-        if (pixels >= NO_PIXEL)
-            throw Error(APSIS_ERROR_UNSUPPORTED,
-                        "set: size is %lld x %lld x %lld, too large for its components on a CUDA device",
-                        static_cast<long long>(job.set.size[0]), static_cast<long long>(job.set.size[1]),
-                        static_cast<long long>(job.set.size[2]));
         image_.set = job.set;
         image_.words = static_cast<uint32_t>(words), image_.height = static_cast<uint32_t>(job.set.size[1]);
         image_.total = static_cast<uint32_t>(words * job.set.size[1] * job.set.size[2]);
+        image_.across = plan_.across, image_.down = plan_.down;
         image_.parent = carver_.take<uint32_t>(pixels);
-        image_.heads = carver_.take<uint32_t>(image_.total);
-        image_.firsts = carver_.take<uint32_t>(image_.total);
+        for (uint32_t **each : {&image_.bits, &image_.heads, &image_.parts, &image_.firsts})
+            *each = carver_.take<uint32_t>(image_.total);
         image_.before = carver_.take<uint32_t>(int64_t(image_.total) + 1);
         image_.area = carver_.take<unsigned long long>(job.selects() ? pixels : 0);
         search_ = carver_.take<RankSearch>(job.largest < INT64_MAX ? 1 : 0);
@@ -56,18 +53,19 @@ class ValueComponents {
     size_t bytes() const { return carver_.used(); }
 
     void run(cudaStream_t stream, const Progress &progress, HostNumber *number) {
-        with_value_type(job_.set, [&](auto pixel) {
-            using Pixel = decltype(pixel);
-            launch("link_values", link_values<Pixel>, blocks(), BLOCK, stream, image_);
-            launch("join_values", joining_kernel<Pixel>(), blocks(), BLOCK, stream, image_);
+        with_value_tile(job_.axes, job_.connectivity, [&](auto tile) {
+            with_value_type(job_.set, [&](auto pixel) { find_parts<decltype(pixel), decltype(tile)>(stream); });
         });
-        launch("find_value_roots", find_value_roots, blocks(), BLOCK, stream, image_);
+        launch("find_value_roots", find_value_roots, ceil_div(image_.total, BLOCK), BLOCK, stream, image_);
         if (job_.selects()) select(stream);
         report(progress, 0.5, stream);
         scan(scan_, scan_bytes_, stream);
+        if (job_.components || job_.labels)
+            launch("number_value_parts", number_value_parts, ceil_div(image_.total, BLOCK), BLOCK, stream, image_);
         if (job_.count || job_.components) number->ask(image_.before + image_.total, stream);
         if (job_.components) measure(*number, stream);
-        if (job_.labels) launch("write_values", write_values, blocks(), BLOCK, stream, image_, job_.labels);
+        if (job_.labels)
+            launch("write_values", write_values, ceil_div(blocks(), WRITTEN_WORDS), BLOCK, stream, image_, job_.labels);
         if (job_.count) *job_.count = number->wait();
         report(progress, 1, stream);
     }
@@ -75,12 +73,11 @@ class ValueComponents {
   private:
     int64_t blocks() const { return ceil_div(image_.total, WARPS); }
 
-    /// The kernel whose earlier rows are those of this connectivity.
-    template <class Pixel>
-    auto joining_kernel() const -> void (*)(ValueImage) {
-        if (job_.axes == 2) return job_.connectivity == 1 ? join_values<Pixel, PlaneTile<1>> : join_values<Pixel, PlaneTile<2>>;
-        if (job_.connectivity == 1) return join_values<Pixel, VolumeTile<1>>;
-        return job_.connectivity == 2 ? join_values<Pixel, VolumeTile<2>> : join_values<Pixel, VolumeTile<3>>;
+    /// Labels the tiles and joins them.
+    template <class Pixel, class Tile>
+    void find_parts(cudaStream_t stream) const {
+        launch(plan_.label, label_value_tile<Pixel, Tile>, stream, image_);
+        launch(plan_.join, join_value_tile<Pixel, Tile>, stream, image_);
     }
 
     size_t scan(void *memory, size_t bytes, cudaStream_t stream) const {
@@ -145,6 +142,7 @@ class ValueComponents {
     const ComponentsJob &job_;
     Carver carver_;
     ValueImage image_ = {};
+    ValuePlan plan_;
     RankSearch *search_;
     void *scan_;
     size_t scan_bytes_;

@@ -1,30 +1,18 @@
-// Connected components of label images: neighbours are connected where their values are equal.  The kernels of values.cu.
+// Connected components of label images: neighbours are connected where their values are equal.  The kernels of values.cu, after
+// those of the tiles (value_tiles.cuh).
 //
-// A warp has a word: 32 pixels of a row.  Stretches of equal pixels in a word are segments; each pixel points at the first one
-// of its segment, the head.  Heads are joined by a union-find without locks in global memory, in which the lowest pixel of a
-// component is its root.  Of two neighbouring runs one pair of pixels is joined: in the first column that both have, or at a
-// corner.  A scan over the counts of roots of words numbers them in the order of the image.
+// A word is 32 pixels of a row.  Stretches of equal pixels in a word are segments; the first pixel of each is its head.  Heads
+// point at a part of their component in a tile, and parts at its lowest pixel.  A scan over the counts of such pixels numbers
+// them in the order of the image; then parts have the numbers.
 //
-// Cost: 4 bytes a pixel of parents, written once and read about three times.
+// Cost: of the writing, 3/8 byte a pixel and 4 for each head in, and the output.
 #pragma once
 
 #include "cuda/components/select.cuh"
 #include "cuda/components/statistics.cuh"
+#include "cuda/components/value_tiles.cuh"
 
 namespace apsis::cuda::components {
-
-constexpr uint32_t NO_PIXEL = UINT32_MAX;  // the parent of a pixel that is 0
-
-/// A label image, and what its components take in global memory.
-struct ValueImage {
-    View set;
-    uint32_t words, height;    // of a row; of a plane
-    uint32_t total;            // words
-    uint32_t *parent;          // [pixel]
-    uint32_t *heads, *firsts;  // [word]: bits of heads; of the lowest pixels of the components that are kept
-    uint32_t *before;          // [word]: how many bits of firsts it has; after the scan, how many come before it
-    unsigned long long *area;  // [pixel]: of roots, with TOUCHES_BORDER; null if none are selected
-};
 
 #if defined(__CUDACC__)
 
@@ -51,99 +39,44 @@ __device__ void for_value_words(const ValueImage &image, uint32_t from, uint32_t
         body(ValuePixel(image, static_cast<uint32_t>(word)));
 }
 
-/// The value of a pixel, or 0 outside the image.
-template <class Pixel>
-__device__ Pixel value_at(const View &set, int64_t x, int64_t y, int64_t z) {
-    if (x < 0 || y < 0 || z < 0 || x >= set.size[0] || y >= set.size[1]) return 0;
-    return *reinterpret_cast<const Pixel *>(set.row(y, z) + x * set.stride[0]);
-}
-
-/// Warp: the value to the left of a lane's.
-template <class Pixel>
-__device__ Pixel value_before(const View &set, Pixel value, int64_t x, int64_t y, int64_t z) {
-    const Pixel left = __shfl_up_sync(ALL_LANES, value, 1);
-    return threadIdx.x % WARP ? left : value_at<Pixel>(set, x - 1, y, z);
-}
-
-/// Points every pixel at its head.
-template <class Pixel>
-__global__ void __launch_bounds__(BLOCK) link_values(ValueImage image) {
-    for_value_words(image, 0, image.total, [&](const ValuePixel &at) {
-        const int lane = threadIdx.x % WARP;
-        const Pixel value = value_at<Pixel>(image.set, at.x, at.y, at.z), left = __shfl_up_sync(ALL_LANES, value, 1);
-        const uint32_t heads = __ballot_sync(ALL_LANES, value && (lane == 0 || left != value));
-        if (lane == 0) image.heads[at.word] = heads;
-        if (!at.is_inside) return;
-        const int head = 31 - __clz(static_cast<int>(heads & up_to(lane)));
-        image.parent[at.index] = value ? static_cast<uint32_t>(at.index - lane + head) : NO_PIXEL;
+/// Warp: calls body(pixel, word, bit) for the parts of its 32 words, each by one lane; the word is one of the warp's.
+template <class Body>
+__device__ void for_parts(const ValueImage &image, Body body) {
+    const int64_t word = first_item();
+    const uint32_t row = static_cast<uint32_t>(word) / image.words;
+    const uint32_t first_pixel =
+        row * static_cast<uint32_t>(image.set.size[0]) + (static_cast<uint32_t>(word) - row * image.words) * WARP;
+    for_bits_of_warp(word < image.total ? image.parts[word] : 0, [&](int from, int x) {
+        const uint32_t pixel = __shfl_sync(ALL_LANES, first_pixel, from) + x;
+        if (x >= 0) body(pixel, from, x);
     });
 }
 
-__device__ inline uint32_t root_of_pixel(uint32_t *parent, uint32_t pixel) {
-    for (;;) {
-        const uint32_t up = __ldcg(parent + pixel), next = __ldcg(parent + up);
-        if (next == up) return up;
-        __stcg(parent + pixel, next);
-        pixel = next;
-    }
-}
-
-__device__ inline void unite_pixels(uint32_t *parent, int64_t one, int64_t other) {
-    uint32_t high = static_cast<uint32_t>(one), low = static_cast<uint32_t>(other);
-    for (;;) {
-        high = root_of_pixel(parent, high), low = root_of_pixel(parent, low);
-        if (high == low) return;
-        if (high < low) {
-            const uint32_t lower = high;
-            high = low, low = lower;
-        }
-        if (atomicCAS(parent + high, high, low) == high) return;
-    }
-}
-
-/// Joins the segments of runs that go on from word to word, and the runs of neighbouring rows.
-template <class Pixel, class Tile>
-__global__ void __launch_bounds__(BLOCK) join_values(ValueImage image) {
-    for_value_words(image, 0, image.total, [&](const ValuePixel &at) {
-        const View &set = image.set;
-        const Pixel value = value_at<Pixel>(set, at.x, at.y, at.z), left = value_before(set, value, at.x, at.y, at.z);
-        const bool starts = value && left != value;
-        if (threadIdx.x % WARP == 0 && value && left == value) unite_pixels(image.parent, at.index, at.index - 1);
-#pragma unroll
-        for (int s = 0; s < Tile::EARLIER_ROWS; ++s) {
-            const EarlierRow earlier = Tile::earlier_row(s);
-            const int64_t y = int64_t(at.y) + earlier.dy, z = int64_t(at.z) + earlier.dz;
-            const int64_t there = at.index + (earlier.dz * set.size[1] + earlier.dy) * set.size[0];
-            const Pixel other = value_at<Pixel>(set, at.x, y, z), other_left = value_before(set, other, at.x, y, z);
-            const bool other_starts = other && other_left != other;
-            if (value == other) {
-                if (starts || (value && other_starts)) unite_pixels(image.parent, at.index, there);
-            } else if (earlier.diagonals) {
-                if (starts && value == other_left) unite_pixels(image.parent, at.index, there - 1);
-                if (other_starts && other == left) unite_pixels(image.parent, at.index - 1, there);
-            }
-        }
-    });
-}
-
-/// Points heads at their roots, and finds the roots.
+/// Points parts at their roots, and finds the roots.
 static __global__ void __launch_bounds__(BLOCK) find_value_roots(ValueImage image) {
-    for_value_words(image, 0, image.total, [&](const ValuePixel &at) {
-        const int lane = threadIdx.x % WARP;
-        bool is_root = false;
-        if (image.heads[at.word] >> lane & 1) {
-            const uint32_t own = static_cast<uint32_t>(at.index);
-            uint32_t root = __ldcg(image.parent + own);
-            for (uint32_t next; (next = __ldcg(image.parent + root)) != root;) root = next;
-            __stcg(image.parent + own, root);
-            is_root = root == own;
-        }
-        const uint32_t firsts = __ballot_sync(ALL_LANES, is_root);
-        if (lane) return;
-        image.firsts[at.word] = firsts;
-        image.before[at.word] = __popc(firsts);
-        if (at.word == 0) image.before[image.total] = 0;
+    __shared__ uint32_t all_firsts[BLOCK];
+    uint32_t *const firsts = all_firsts + threadIdx.x / WARP * WARP;  // of the warp
+    const int64_t word = first_item();
+    all_firsts[threadIdx.x] = word < image.total ? image.parts[word] : 0;
+    __syncwarp();
+    for_parts(image, [&](uint32_t own, int from, int x) {
+        uint32_t root = __ldcg(image.parent + own);
+        if (root == own) return;
+        for (uint32_t next; (next = __ldcg(image.parent + root)) != root;) root = next;
+        __stcg(image.parent + own, root);
+        atomicAnd(firsts + from, ~(1u << x));
     });
+    __syncwarp();
+    if (word >= image.total) return;
+    image.firsts[word] = all_firsts[threadIdx.x];
+    image.before[word] = __popc(all_firsts[threadIdx.x]);
+    if (word == 0) image.before[image.total] = 0;
+}
+
+/// The parent of the part of a head: a root, or its number once parts are numbered.
+__device__ inline uint32_t parent_of_head(const ValueImage &image, uint32_t word, int64_t index) {
+    const uint32_t up = image.parent[index];
+    return image.parts[word] >> threadIdx.x % WARP & 1 ? up : image.parent[up];
 }
 
 /// Warp: calls body(pixel, length) for the segments of words, each by the lane of its head; other lanes are called with 0.
@@ -151,9 +84,7 @@ template <class Body>
 __device__ void for_segments(const ValueImage &image, Body body) {
     for_value_words(image, 0, image.total, [&](const ValuePixel &at) {
         const int lane = threadIdx.x % WARP;
-        const uint32_t heads = image.heads[at.word];
-        const uint32_t set = __ballot_sync(ALL_LANES, at.is_inside && image.parent[at.index] != NO_PIXEL);
-        const uint32_t ends = (heads | ~set) & ~up_to(lane);
+        const uint32_t heads = image.heads[at.word], ends = (heads | ~image.bits[at.word]) & ~up_to(lane);
         body(at, heads >> lane & 1 ? (ends ? __ffs(ends) - 1 : WARP) - lane : 0);
     });
 }
@@ -166,7 +97,7 @@ static __global__ void __launch_bounds__(BLOCK) sum_value_areas(ValueImage image
         if (length == 0) return;
         const bool at_edge = at.x == 0 || at.x + length == set.size[0] || at.y == 0 || at.y == set.size[1] - 1 ||
                              (criteria.is_volume && (at.z == 0 || at.z == set.size[2] - 1));
-        unsigned long long *const area = image.area + image.parent[at.index];
+        unsigned long long *const area = image.area + parent_of_head(image, at.word, at.index);
         atomicAdd(area, static_cast<unsigned long long>(length));
         if (at_edge) atomicOr(area, TOUCHES_BORDER);
     });
@@ -222,24 +153,53 @@ __device__ inline uint32_t number_of_root(const ValueImage &image, uint32_t root
     return firsts >> x % WARP & 1 ? image.before[word] + __popc(firsts & up_to(x % WARP)) : 0;
 }
 
+/// Gives parts the numbers of their components, in place of their roots.
+static __global__ void __launch_bounds__(BLOCK) number_value_parts(ValueImage image) {
+    for_parts(image, [&](uint32_t part, int, int) { image.parent[part] = number_of_root(image, image.parent[part]); });
+}
+
+constexpr int WRITTEN_WORDS = 8;  // of a row, by a warp: their loads are under way together
+
 /// Writes the labels of any type, or the selected set.
-static __global__ void __launch_bounds__(BLOCK) write_values(ValueImage image, View labels) {
-    for_value_words(image, 0, image.total, [&](const ValuePixel &at) {
-        const int lane = threadIdx.x % WARP;
-        const uint32_t heads = image.heads[at.word], parent = at.is_inside ? image.parent[at.index] : NO_PIXEL;
-        const uint32_t of_head = heads >> lane & 1 ? number_of_root(image, parent) : 0;
-        const uint32_t of_segment = __shfl_sync(ALL_LANES, of_head, (31 - __clz(static_cast<int>(heads & up_to(lane)))) % WARP);
-        const uint32_t number = parent == NO_PIXEL ? 0 : of_segment;
-        uint8_t *const to = labels.row(at.y, at.z);
-        if (labels.type == APSIS_BIT) {
-            const uint32_t bits = __ballot_sync(ALL_LANES, number > 0);
-            if (lane % 8 == 0 && at.is_inside) to[at.x / 8] = static_cast<uint8_t>(bits >> lane);
-        } else if (at.is_inside) {
-            if (labels.type == APSIS_I32) put(labels, to, at.x, number);
-            if (labels.type == APSIS_I64) put(labels, to, at.x, int64_t(number));
-            if (labels.type == APSIS_U8) put(labels, to, at.x, static_cast<uint8_t>(number > 0));
+static __global__ void __launch_bounds__(BLOCK, 4) write_values(ValueImage image, View labels) {
+    const int lane = threadIdx.x % WARP;
+    const int64_t groups = ceil_div(image.words, WRITTEN_WORDS), rows = image.set.size[1] * image.set.size[2];
+    const int64_t step = item_step() / WARP;
+    for (int64_t group = first_item() / WARP; group < groups * rows; group += step) {
+        const uint32_t row = static_cast<uint32_t>(group / groups), z = row / image.height, y = row - z * image.height;
+        const uint32_t first = static_cast<uint32_t>(group - row * groups) * WRITTEN_WORDS;
+        const int64_t x = int64_t(first) * WARP + lane, index = row * image.set.size[0] + x;
+        uint32_t bits[WRITTEN_WORDS] = {}, heads[WRITTEN_WORDS] = {}, number[WRITTEN_WORDS] = {};
+        uint32_t is_part = 0;  // a bit a word
+#pragma unroll
+        for (int i = 0; i < WRITTEN_WORDS; ++i) {
+            const uint32_t word = row * image.words + first + i;
+            if (first + i >= image.words) continue;
+            bits[i] = image.bits[word], heads[i] = image.heads[word], is_part |= (image.parts[word] >> lane & 1) << i;
         }
-    });
+#pragma unroll
+        for (int i = 0; i < WRITTEN_WORDS; ++i)
+            if (heads[i] >> lane & 1) number[i] = image.parent[index + i * WARP];
+#pragma unroll
+        for (int i = 0; i < WRITTEN_WORDS; ++i)
+            if ((heads[i] >> lane & 1) && !(is_part >> i & 1)) number[i] = image.parent[number[i]];
+        uint8_t *const to = labels.row(y, z);
+#pragma unroll
+        for (int i = 0; i < WRITTEN_WORDS; ++i) {
+            const int head = 31 - __clz(static_cast<int>(heads[i] & up_to(lane)));
+            const uint32_t of_head = __shfl_sync(ALL_LANES, number[i], head % WARP), own = bits[i] >> lane & 1 ? of_head : 0;
+            const int64_t at = x + i * WARP;
+            const bool is_inside = at < image.set.size[0];
+            if (labels.type == APSIS_BIT) {
+                const uint32_t all = __ballot_sync(ALL_LANES, own > 0);
+                if (lane % 8 == 0 && is_inside) to[at / 8] = static_cast<uint8_t>(all >> lane);
+            } else if (is_inside) {
+                if (labels.type == APSIS_I32) put(labels, to, at, own);
+                if (labels.type == APSIS_I64) put(labels, to, at, int64_t(own));
+                if (labels.type == APSIS_U8) put(labels, to, at, static_cast<uint8_t>(own > 0));
+            }
+        }
+    }
 }
 
 /// Adds the segments of the components of a window.
@@ -247,7 +207,7 @@ static __global__ void __launch_bounds__(BLOCK) add_segments(ValueImage image, W
     if (window.is_empty()) return;
     WarpSums warp_sums = {0, ComponentSums::empty()};
     for_segments(image, [&](const ValuePixel &at, int length) {
-        const uint32_t number = length ? number_of_root(image, image.parent[at.index]) : 0;
+        const uint32_t number = length ? parent_of_head(image, at.word, at.index) : 0;
         const long long first = at.x, last = at.x + length - 1, y = at.y, z = at.z, area = length;
         const ComponentSums sums = {
             at.index, area, {first, y, z}, {last, y, z}, {area * (first + last) / 2, area * y, area * z}, 1};

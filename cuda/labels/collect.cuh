@@ -78,6 +78,17 @@ __global__ void __launch_bounds__(BLOCK)
     }
 }
 
+/// Calls take(keys, sums) with what the device has found.
+template <class Sums, class Take>
+void read_sums(const uint64_t *key, const Sums *sum, size_t count, cudaStream_t stream, Take take) {
+    std::vector<uint64_t> keys(count);
+    std::vector<Sums> sums(count);
+    check(cudaMemcpyAsync(keys.data(), key, count * sizeof(uint64_t), cudaMemcpyDeviceToHost, stream), "reading keys");
+    check(cudaMemcpyAsync(sums.data(), sum, count * sizeof(Sums), cudaMemcpyDeviceToHost, stream), "reading sums");
+    check(cudaStreamSynchronize(stream), "reading sums");
+    take(keys, sums);
+}
+
 /// Calls emit(items, segments) for as many segments as fit, and take(keys, sums) with what they have, in the order of keys.
 template <class Sums, class Shape, class Emit, class Take>
 void collect(const Plan &plan, const Shape &shape, int key_bits, const CollectScratch<Sums> &scratch, cudaStream_t stream,
@@ -115,14 +126,7 @@ void collect(const Plan &plan, const Shape &shape, int key_bits, const CollectSc
                    shape, added.Current(), count, scratch.is_first, scratch.before, scratch.sums);
             number.ask(scratch.number, stream);
             const size_t keys = number.wait();
-            std::vector<uint64_t> each(keys);
-            std::vector<Sums> sums(keys);
-            check(cudaMemcpyAsync(each.data(), key.Alternate(), keys * sizeof(uint64_t), cudaMemcpyDeviceToHost, stream),
-                  "reading keys");
-            check(cudaMemcpyAsync(sums.data(), scratch.sums, keys * sizeof(Sums), cudaMemcpyDeviceToHost, stream),
-                  "reading sums");
-            check(cudaStreamSynchronize(stream), "reading sums");
-            take(each, sums);
+            read_sums(key.Alternate(), scratch.sums, keys, stream, take);
         }
         if (progress) progress(static_cast<double>(done) / static_cast<double>(plan.segments));
     }

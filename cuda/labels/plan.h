@@ -10,18 +10,27 @@ namespace apsis::cuda::labels {
 constexpr int64_t SEGMENT = 1024;       // pixels of a row that a warp walks along: a longer run is several items
 constexpr int64_t ITEMS_A_THREAD = 16;  // of one key, mostly: one atomic operation for all of them
 
+// The tiles of planes and of volumes: words of a row, rows, planes.
+constexpr int TILE_WORDS[] = {4, 1}, TILE_ROWS[] = {64, 16}, TILE_PLANES[] = {1, 16};
+
 struct Plan {
     int64_t across = 0;         // segments of a row
     int64_t segments = 0;       // of the image
     int64_t most_segments = 0;  // that may be tried at once: their items can be counted in 32 bits
     int64_t capacity = 0;       // items at once: at least those of one segment
     bool has_ranks = false;     // contacts of APSIS_I64: pairs are of ranks, as two values do not fit a key
-    Launch emit, begin, add;    // the largest: of a whole try, and of as many items as there may be
+    int64_t table = 0;          // entries, of a value or of a pair, if sums are made by tiles
+    bool is_volume = false;     // the kind of tile
+    int64_t tile_count = 0;
+    Launch tiles;             // that sums are made by
+    Launch emit, begin, add;  // the largest: of a whole try, and of as many items as there may be
 };
 
 /// Pure arithmetic: no call of CUDA.
 Plan plan_of(const StatisticsJob &job);
 Plan plan_of(const ContactsJob &job);
+
+inline int bits_of(apsis_type type) { return type == APSIS_U8 ? 8 : type == APSIS_U16 ? 16 : type == APSIS_I32 ? 32 : 64; }
 
 /// The directions from a pixel to the neighbours before it.
 int directions(int axes, int connectivity);

@@ -1,7 +1,13 @@
-// Statistics of a label image: runs of equal pixels are items, whose key is their value (collect.cuh).
+// Statistics of a label image.
 //
-// Cost: one read of the image, and what the sort of its runs takes, by 8 bits of a value at a time.
+// Values of at most 16 bits have a table, to which tiles add (tiles.cuh).  Otherwise runs of equal pixels are items, whose key
+// is their value (collect.cuh).
+//
+// Cost: one read of the image, and some atomic operations for each value in a tile; or what the sort of the runs takes, by 8 bits
+// of a value at a time.
 #include "cuda/labels/collect.cuh"
+#include "cuda/labels/tiles.cuh"
+#include "cuda/runtime/positions.h"
 #include "cuda/transforms.h"
 
 namespace apsis::cuda::labels {
@@ -36,13 +42,14 @@ struct RunSums {
         sum[2] += length * z;
         for (int a = 0; a < 3; ++a) lower[a] = min(lower[a], low[a]), upper[a] = max(upper[a], high[a]);
     }
+    /// Reads before the atomics, as most sums do not make a box larger.
     __device__ void add_to(RunSums &to) const {
-        atomicMin(&to.first, first);
+        if (first < to.first) atomicMin(&to.first, first);
         atomicAdd(&to.area, area);
         for (int a = 0; a < 3; ++a) {
-            atomicMin(&to.lower[a], lower[a]);
-            atomicMax(&to.upper[a], upper[a]);
-            atomicAdd(&to.sum[a], sum[a]);
+            if (lower[a] < to.lower[a]) atomicMin(&to.lower[a], lower[a]);
+            if (upper[a] > to.upper[a]) atomicMax(&to.upper[a], upper[a]);
+            if (sum[a]) atomicAdd(&to.sum[a], sum[a]);
         }
     }
 };
@@ -64,15 +71,139 @@ __global__ void __launch_bounds__(BLOCK) emit_runs(View image, Segments segments
     });
 }
 
-apsis_part part_of(apsis_type type, uint64_t key, const RunSums &sums) {
+APSIS_BOTH inline apsis_part part_of(int64_t value, const RunSums &sums) {
     apsis_part part = {};
     part.first = static_cast<int64_t>(sums.first), part.area = static_cast<int64_t>(sums.area);
     for (int a = 0; a < 3; ++a) {
         part.lower[a] = static_cast<int64_t>(sums.lower[a]), part.upper[a] = static_cast<int64_t>(sums.upper[a]);
         part.sum[a] = static_cast<int64_t>(sums.sum[a]);
     }
-    part.value = value_of(type, key);
+    part.value = value;
     return part;
+}
+
+/// The pixels of a word that have a value, by their bits: where they are in the tile.
+struct Bits {
+    uint32_t bits, x, y, z;
+};
+
+/// The sums of the values of a tile.  All is counted from the tile's first pixel.
+struct TileSums {
+    static constexpr int SLOTS = TILE_SLOTS;
+
+    uint32_t key[SLOTS], first[SLOTS], area[SLOTS], lower[2][SLOTS], upper[3][SLOTS],
+        sum[3][SLOTS];  // the first pixel has the lowest z
+
+    __device__ void clear(int slot) {
+        key[slot] = NO_KEY;
+        first[slot] = NO_KEY, area[slot] = 0;
+        for (auto &each : lower) each[slot] = NO_KEY;
+        for (auto &each : upper) each[slot] = 0;
+        for (auto &each : sum) each[slot] = 0;
+    }
+    __device__ static void lower_to(uint32_t &least, uint32_t value) {
+        if (value < *const_cast<volatile uint32_t *>(&least)) atomicMin(&least, value);
+    }
+    __device__ static void raise_to(uint32_t &most, uint32_t value) {
+        if (value > *const_cast<volatile uint32_t *>(&most)) atomicMax(&most, value);
+    }
+    template <class Tile>
+    __device__ void add(int slot, const Bits &at) {
+        const uint32_t count = __popc(at.bits), x = at.x + __ffs(at.bits) - 1;
+        lower_to(first[slot], (at.z * Tile::ROWS + at.y) * (Tile::WORDS * WARP) + x);
+        atomicAdd(&area[slot], count);
+        lower_to(lower[0][slot], x);
+        lower_to(lower[1][slot], at.y);
+        raise_to(upper[0][slot], at.x + 31 - __clz(static_cast<int>(at.bits)));
+        raise_to(upper[1][slot], at.y);
+        raise_to(upper[2][slot], at.z);
+        atomicAdd(&sum[0][slot], count * at.x + sum_of_positions(at.bits));
+        atomicAdd(&sum[1][slot], count * at.y);
+        if (Tile::PLANES > 1) atomicAdd(&sum[2][slot], count * at.z);
+    }
+    /// The same in the image.
+    template <class Tile>
+    __device__ RunSums sums_of(int slot, const Tile &tile, const Shape &shape) const {
+        constexpr int WIDTH = Tile::WORDS * WARP;
+        const uint32_t x = first[slot] % WIDTH, y = first[slot] / WIDTH % Tile::ROWS, z = first[slot] / WIDTH / Tile::ROWS;
+        const Number origin[3] = {static_cast<Number>(tile.origin[0]), static_cast<Number>(tile.origin[1]),
+                                  static_cast<Number>(tile.origin[2])};
+        RunSums sums;
+        sums.first = ((origin[2] + z) * shape.height + origin[1] + y) * shape.width + origin[0] + x;
+        sums.area = area[slot];
+        for (int a = 0; a < 3; ++a) {
+            sums.lower[a] = origin[a] + (a < 2 ? lower[a][slot] : z);
+            sums.upper[a] = origin[a] + upper[a][slot];
+            sums.sum[a] = origin[a] * sums.area + sum[a][slot];
+        }
+        return sums;
+    }
+};
+
+/// Adds the pixels of a word to a value of the table.
+template <class Tile>
+__device__ void add_bits(const Bits &at, const Tile &tile, const Shape &shape, RunSums &to) {
+    RunSums sums;
+    sums.clear();
+    for (uint32_t rest = at.bits; rest; rest &= rest - 1) {
+        const Number x = tile.origin[0] + at.x + __ffs(rest) - 1, y = tile.origin[1] + at.y, z = tile.origin[2] + at.z;
+        sums.add(shape, pack_run(static_cast<int64_t>((z * shape.height + y) * shape.width + x), 1));
+    }
+    sums.add_to(to);
+}
+
+/// Marks the values that occur.
+static __global__ void __launch_bounds__(BLOCK) mark_values(const RunSums *table, int64_t count, uint32_t *is_there) {
+    if (const int64_t i = first_item(); i < count) is_there[i] = table[i].area > 0;
+}
+
+/// Moves the values that occur to where they are to be, and counts them.  They need no sign.
+static __global__ void __launch_bounds__(BLOCK)
+    gather_values(const RunSums *table, int64_t count, const uint32_t *before, apsis_part *parts, uint32_t *number) {
+    const int64_t i = first_item();
+    if (i >= count) return;
+    const RunSums &sums = table[i];
+    const bool is_there = sums.area > 0;
+    if (is_there) parts[before[i]] = part_of(i, sums);
+    if (i == count - 1) *number = before[i] + is_there;
+}
+
+static __global__ void __launch_bounds__(BLOCK) clear_table(RunSums *table, int64_t count) {
+    if (const int64_t i = first_item(); i < count) table[i].clear();
+}
+
+/// Adds the sums of each value in a tile to the table.
+template <class Pixel, class Tile>
+__global__ void __launch_bounds__(BLOCK) sum_tiles(View image, int64_t tiles, Shape shape, RunSums *table) {
+    constexpr int AT_ONCE = 8;
+    __shared__ TileSums sums;
+    for (int64_t i = blockIdx.x; i < tiles; i += gridDim.x) {
+        const Tile tile(image, i);
+        for (int slot = threadIdx.x; slot < TILE_SLOTS; slot += BLOCK) sums.clear(slot);
+        __syncthreads();
+        uint32_t value[AT_ONCE];
+        Tile::template for_words<AT_ONCE>(
+            [&](int n, int dx, int dy, int dz) {
+                const int64_t x = tile.origin[0] + dx, y = tile.origin[1] + dy, z = tile.origin[2] + dz;
+                const bool is_inside = x < image.size[0] && y < image.size[1] && z < image.size[2];
+                value[n] = is_inside ? pixel_at<Pixel>(image, image.row(y, z), x) : NO_KEY;
+            },
+            [&](int n, int dx, int dy, int dz) {
+                const uint32_t alike = __match_any_sync(ALL_LANES, value[n]);
+                const int lane = threadIdx.x % WARP;
+                if (value[n] == NO_KEY || lane != __ffs(alike) - 1) return;
+                const Bits bits = {alike, static_cast<uint32_t>(dx - lane), static_cast<uint32_t>(dy),
+                                   static_cast<uint32_t>(dz)};
+                if (const int slot = slot_of(sums.key, TILE_SLOTS, value[n], TILE_TRIES); slot >= 0)
+                    sums.add<Tile>(slot, bits);
+                else
+                    add_bits(bits, tile, shape, table[value[n]]);
+            });
+        __syncthreads();
+        for (int slot = threadIdx.x; slot < TILE_SLOTS; slot += BLOCK)
+            if (const uint32_t key = sums.key[slot]; key != NO_KEY) sums.sums_of(slot, tile, shape).add_to(table[key]);
+        __syncthreads();
+    }
 }
 
 void add(apsis_part &to, const apsis_part &part) {
@@ -85,30 +216,87 @@ void add(apsis_part &to, const apsis_part &part) {
     }
 }
 
+/// Merges what was found into the result.
+void take(const StatisticsJob &job, const std::vector<uint64_t> &keys, const std::vector<RunSums> &sums) {
+    std::vector<apsis_part> parts(keys.size());
+    for (size_t i = 0; i < keys.size(); ++i) parts[i] = part_of(value_of(job.set.type, keys[i]), sums[i]);
+    merge_into(*job.found, parts, [](const apsis_part &a, const apsis_part &b) { return a.value < b.value; }, add);
+}
+
+/// The scratch memory of a table.
+struct Table {
+    RunSums *table;
+    apsis_part *parts;
+    uint32_t *before, *number;  // before: first, whether a value occurs
+    uint8_t *cub;
+    size_t cub_bytes;
+
+    Table(const Plan &plan, Carver &carver) {
+        table = carver.take<RunSums>(plan.table), parts = carver.take<apsis_part>(plan.table);
+        before = carver.take<uint32_t>(plan.table), number = carver.take<uint32_t>(1);
+        cub_bytes = scan(plan, nullptr, 0, nullptr);
+        cub = carver.take<uint8_t>(static_cast<int64_t>(cub_bytes));
+    }
+    size_t scan(const Plan &plan, void *memory, size_t bytes, cudaStream_t stream) const {
+        const CallersError callers;
+        check(cub::DeviceScan::ExclusiveSum(memory, bytes, before, before, plan.table, stream), "numbering values");
+        return bytes;
+    }
+};
+
+void sum_by_tiles(const StatisticsJob &job, const Plan &plan, const Shape &shape, void *memory, cudaStream_t stream,
+                  HostNumber &number) {
+    Carver carver(memory);
+    const Table table(plan, carver);
+    const int64_t blocks = ceil_div(plan.table, BLOCK);
+    launch("clear_table", clear_table, blocks, BLOCK, stream, table.table, plan.table);
+    with_pixel(job.set.type, [&](auto pixel) {
+        using Pixel = decltype(pixel);
+        if constexpr (sizeof(Pixel) <= 2)
+            launch(plan.tiles, plan.is_volume ? sum_tiles<Pixel, VolumeTile> : sum_tiles<Pixel, PlaneTile>, stream, job.set,
+                   plan.tile_count, shape, table.table);
+    });
+    launch("mark_values", mark_values, blocks, BLOCK, stream, table.table, plan.table, table.before);
+    table.scan(plan, table.cub, table.cub_bytes, stream);
+    launch("gather_values", gather_values, blocks, BLOCK, stream, table.table, plan.table, table.before, table.parts,
+           table.number);
+    number.ask(table.number, stream);
+    std::vector<apsis_part> &found = *job.found;
+    found.resize(number.wait());
+    check(cudaMemcpyAsync(found.data(), table.parts, found.size() * sizeof found[0], cudaMemcpyDeviceToHost, stream),
+          "reading sums");
+    check(cudaStreamSynchronize(stream), "reading sums");
+}
+
 }  // namespace
 
 size_t statistics_scratch(const StatisticsJob &job) {
+    const Plan plan = plan_of(job);
     Carver carver;
-    CollectScratch<RunSums>(plan_of(job), carver);
+    if (plan.table)
+        Table(plan, carver);
+    else
+        CollectScratch<RunSums>(plan, carver);
     return carver.used();
 }
 
 void statistics(const StatisticsJob &job, void *memory, cudaStream_t stream, const Progress &progress, HostNumber &number) {
     const Plan plan = plan_of(job);
+    const Shape shape = {static_cast<Number>(job.set.size[0]), static_cast<Number>(job.set.size[1])};
+    if (plan.table) {
+        sum_by_tiles(job, plan, shape, memory, stream, number);
+        if (progress) progress(1);
+        return;
+    }
     Carver carver(memory);
     const CollectScratch<RunSums> scratch(plan, carver);
-    const Shape shape = {static_cast<Number>(job.set.size[0]), static_cast<Number>(job.set.size[1])};
     collect<RunSums>(
         plan, shape, bits_of(job.set.type), scratch, stream, number, progress,
         [&](const Items &items, const Segments &segments) {
             with_pixel(job.set.type,
                        [&](auto pixel) { launch(plan.emit, emit_runs<decltype(pixel)>, stream, job.set, segments, items); });
         },
-        [&](const std::vector<uint64_t> &keys, const std::vector<RunSums> &sums) {
-            std::vector<apsis_part> parts(keys.size());
-            for (size_t i = 0; i < keys.size(); ++i) parts[i] = part_of(job.set.type, keys[i], sums[i]);
-            merge_into(*job.found, parts, [](const apsis_part &a, const apsis_part &b) { return a.value < b.value; }, add);
-        });
+        [&](const std::vector<uint64_t> &keys, const std::vector<RunSums> &sums) { take(job, keys, sums); });
 }
 
 }  // namespace apsis::cuda::labels

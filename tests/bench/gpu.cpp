@@ -21,7 +21,10 @@ void check(apsis_context *context, apsis_status status) {
     std::exit(1);
 }
 
-size_t pixel_bytes(apsis_type type) { return type <= APSIS_U8 ? 1 : type == APSIS_I32 || type == APSIS_F32 ? 4 : 8; }
+size_t pixel_bytes(apsis_type type) {
+    if (type == APSIS_U16) return 2;
+    return type <= APSIS_U8 ? 1 : type == APSIS_I32 || type == APSIS_F32 ? 4 : 8;
+}
 
 size_t bytes_of(const apsis_image &packed) {
     return static_cast<size_t>(packed.size[0] * packed.size[1] * packed.size[2]) * pixel_bytes(packed.type);

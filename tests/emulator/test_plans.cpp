@@ -143,6 +143,15 @@ bool are_components_allowed(const ComponentsJob &job, const Device &device) {
     return true;
 }
 
+bool are_values_allowed(const ComponentsJob &job, const Device &device) {
+    if (job.set.pixels() > int64_t(UINT32_MAX)) return true;  // which the plan refuses
+    ++plans;
+    const cuda::components::ValuePlan plan = cuda::components::value_plan_of(job);
+    for (const cuda::Launch &launch : {plan.label, plan.join})
+        if (!is_allowed("components::", launch, device)) return false;
+    return int64_t(plan.across) * plan.down <= plan.label.blocks;
+}
+
 bool are_paths_allowed(const EccentricityJob &job, const Device &device) {
     ++plans;
     const cuda::paths::EccentricityPlan plan = cuda::paths::plan_of(job);
@@ -158,7 +167,7 @@ bool are_labels_allowed(const Job &job, int64_t items_a_pixel) {
     ++plans;
     const cuda::labels::Plan plan = cuda::labels::plan_of(job);
     for (const Device &device : DEVICES)
-        for (const cuda::Launch &launch : {plan.emit, plan.begin, plan.add})
+        for (const cuda::Launch &launch : {plan.emit, plan.begin, plan.add, plan.tiles})
             if (!is_allowed("labels::", launch, device)) return false;
     const int64_t of_segment = std::min(job.set.size[0], cuda::labels::SEGMENT) * items_a_pixel;
     return plan.segments >= job.set.size[1] * job.set.size[2] && plan.most_segments >= 1 && plan.capacity >= of_segment &&
@@ -227,7 +236,9 @@ bool components_and_paths() {
                     job.components = is_measured ? &component : nullptr, job.no_border = is_selected;
                     job.first = is_selected ? View() : view_of(APSIS_I64, {size[0], axes == 3 ? size[1] : 1, 1}, true);
                     for (const Device &device : DEVICES)
-                        if (!are_components_allowed(job, device) || !are_paths_allowed(paths, device)) return false;
+                        if (!are_components_allowed(job, device) || !are_values_allowed(job, device) ||
+                            !are_paths_allowed(paths, device))
+                            return false;
                 }
     }
     return true;

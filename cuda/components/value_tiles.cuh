@@ -1,0 +1,396 @@
+// Labels the tiles of a label image in shared memory, and joins them: the first two steps of values.cu.
+//
+// A warp compares 32 pixels with those to the left and with those of earlier rows.  What it finds becomes words: where runs of
+// equal pixels begin, and where they meet runs of earlier rows.  From there on a thread has a word, and runs are joined as in
+// label.cuh.  Unlike there, two runs may begin side by side, so that tiles are smaller.  Then blocks join the pixels on both
+// sides of the rims of tiles by a union-find without locks in global memory, in which the lowest pixel is the root.
+//
+// Cost: 1 read of the image, 3/8 byte a pixel out, and 4 bytes for each run in a word.
+#pragma once
+
+#include "cuda/components/label.cuh"
+
+namespace apsis::cuda::components {
+
+/// A tile of a label image, 8192 pixels, with the earlier rows of a tile of sets.
+template <class Set, int NEIGHBOURS, int WORDS_IN_ROW, int ROWS_OF_PLANE, int PLANES_OF_TILE>
+struct ValueTile {
+    static constexpr int CONNECTIVITY = NEIGHBOURS;
+    static constexpr int WORDS = WORDS_IN_ROW, ROWS = ROWS_OF_PLANE, PLANES = PLANES_OF_TILE;
+    static constexpr int THREADS = WORDS * ROWS * PLANES;
+    static constexpr int EARLIER_ROWS = Set::EARLIER_ROWS;
+    static constexpr bool DIAGONALS = Set::earlier_row(0).diagonals;
+    APSIS_BOTH static constexpr EarlierRow earlier_row(int s) { return Set::earlier_row(s); }
+};
+template <int CONNECTIVITY>
+using PlaneValueTile = ValueTile<PlaneTile<CONNECTIVITY>, CONNECTIVITY, 4, 64, 1>;
+template <int CONNECTIVITY>
+using VolumeValueTile = ValueTile<VolumeTile<CONNECTIVITY>, CONNECTIVITY, 1, 16, 16>;
+
+/// A label image, and what its components take in global memory.  A head is the first pixel of a run in a word.
+struct ValueImage {
+    View set;
+    uint32_t words, height;    // of a row; of a plane
+    uint32_t total;            // words
+    uint32_t across, down;     // tiles
+    uint32_t *parent;          // [pixel]: of heads: a part of the component; of parts: in the end its number
+    uint32_t *bits, *heads;    // [word]: the set; heads
+    uint32_t *parts;           // [word]: the lowest pixels of the parts of tiles: heads
+    uint32_t *firsts;          // [word]: the lowest pixels of the components that are kept
+    uint32_t *before;          // [word]: how many bits of firsts it has; after the scan, how many come before it
+    unsigned long long *area;  // [pixel]: of roots, with TOUCHES_BORDER; null if none are selected
+};
+
+#if defined(__CUDACC__)
+
+/// The value of a pixel, or 0 outside the image.
+template <class Pixel>
+__device__ Pixel value_at(const View &set, int64_t x, int64_t y, int64_t z) {
+    if (x < 0 || y < 0 || z < 0 || x >= set.size[0] || y >= set.size[1] || z >= set.size[2]) return 0;
+    return *reinterpret_cast<const Pixel *>(set.row(y, z) + x * set.stride[0]);
+}
+
+/// The first pixel of a block's tile.
+template <class Tile>
+struct ValuePlace {
+    int64_t x, y, z;
+    uint32_t first_word;  // of its row
+
+    __device__ ValuePlace(const ValueImage &image) {
+        const uint32_t row = blockIdx.x / image.across;
+        first_word = (blockIdx.x - row * image.across) * Tile::WORDS;
+        x = int64_t(first_word) * WARP;
+        y = int64_t(row % image.down) * Tile::ROWS, z = int64_t(row / image.down) * Tile::PLANES;
+    }
+};
+
+/// A lane's pixel, and the one to the left of it; 0 outside the tile.
+template <class Pixel>
+struct RowPixel {
+    Pixel value = 0, left = 0;
+
+    /// Warp.
+    __device__ static RowPixel at(const View &set, int64_t x, int64_t y, int64_t z, bool goes_left) {
+        RowPixel pixel;
+        pixel.value = value_at<Pixel>(set, x, y, z);
+        pixel.left = __shfl_up_sync(ALL_LANES, pixel.value, 1);
+        if (threadIdx.x % WARP == 0) pixel.left = goes_left ? value_at<Pixel>(set, x - 1, y, z) : Pixel(0);
+        return pixel;
+    }
+    __device__ bool starts() const { return value && left != value; }
+    __device__ bool equals(const RowPixel &other) const { return value && value == other.value; }
+
+    /// Whether a run begins to meet one of an earlier row here: pixels above each other; this pixel and the one to the left
+    /// there; or the one to the left here and that one.
+    __device__ bool meets(const RowPixel &other) const { return equals(other) && (starts() || other.starts()); }
+    __device__ bool meets_left(const RowPixel &other) const { return value != other.value && starts() && value == other.left; }
+    __device__ bool meets_right(const RowPixel &other) const { return other.meets_left(*this); }
+};
+
+/// The shared memory of a block that labels a tile.
+template <class Tile>
+struct LabelledValues {
+    static constexpr int RUNS = Tile::THREADS * WARP, ENTRIES = RUNS + RUNS / 32;
+    static constexpr int KINDS_A_ROW = Tile::DIAGONALS ? 3 : 1, KINDS = Tile::EARLIER_ROWS * KINDS_A_ROW;
+    static constexpr int LEFT = 1, RIGHT = 2;  // the second and the third kind of meeting
+    using Scan = cub::BlockScan<uint32_t, Tile::THREADS, cub::BLOCK_SCAN_WARP_SCANS>;
+
+    uint32_t start[Tile::THREADS], bits[Tile::THREADS];
+    uint32_t meetings[KINDS][Tile::THREADS];
+    RunParents<Tile::THREADS, ENTRIES> parents;
+    uint16_t runs_before[Tile::THREADS];
+    typename Scan::TempStorage scan;
+
+    __device__ Runs runs_of(int at) const { return {start[at], runs_before[at]}; }
+
+    /// Warp: writes a word's meetings with an earlier row.  Those at `implied` pixels other joins imply.
+    template <class Pixel>
+    __device__ void put_meetings(int s, int at, const RowPixel<Pixel> &own, const RowPixel<Pixel> &other, uint32_t implied) {
+        const uint32_t here = __ballot_sync(ALL_LANES, own.meets(other)) & ~implied;
+        if (threadIdx.x % WARP == 0) meetings[s * KINDS_A_ROW][at] = here;
+        if constexpr (Tile::DIAGONALS) {
+            const bool diagonals = Tile::earlier_row(s).diagonals;
+            const uint32_t left = __ballot_sync(ALL_LANES, diagonals && own.meets_left(other));
+            const uint32_t right = __ballot_sync(ALL_LANES, diagonals && own.meets_right(other));
+            if (threadIdx.x % WARP) return;
+            meetings[s * KINDS_A_ROW + LEFT][at] = left;
+            meetings[s * KINDS_A_ROW + RIGHT][at] = right;
+        }
+    }
+
+    /// Block: compares the pixels of a tile.  A warp has 32 words of a column of words, and loads some rows at once.
+    template <class Pixel>
+    __device__ void compare(const View &set, const ValuePlace<Tile> &place) {
+        constexpr int AT_ONCE = Tile::PLANES > 1 ? 4 : 8;
+        static_assert(Tile::ROWS % AT_ONCE == 0);
+        const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, column = warp % Tile::WORDS;
+        const int64_t x = place.x + column * WARP + lane;
+        const auto load = [&](int y, int z) { return RowPixel<Pixel>::at(set, x, place.y + y, place.z + z, column > 0); };
+        RowPixel<Pixel> above;
+        uint32_t behind_above = 0;
+#pragma unroll 1
+        for (int row = warp / Tile::WORDS * WARP, end = row + WARP; row < end; row += AT_ONCE) {
+            const int y0 = row % Tile::ROWS, z = row / Tile::ROWS;
+            RowPixel<Pixel> own[AT_ONCE], behind[AT_ONCE + 2];  // behind: from the row before on
+            if (y0 == 0) above = {}, behind_above = 0;
+            if (y0 > 0 && row % WARP == 0) above = load(y0 - 1, z);
+#pragma unroll
+            for (int i = 0; i < AT_ONCE; ++i) own[i] = load(y0 + i, z);
+            if (Tile::PLANES > 1 && z > 0)
+#pragma unroll
+                for (int i = 0; i < AT_ONCE + 2; ++i)
+                    if (y0 + i > 0 && y0 + i <= Tile::ROWS) behind[i] = load(y0 + i - 1, z - 1);
+#pragma unroll
+            for (int i = 0; i < AT_ONCE; ++i) {
+                const int at = (row + i) * Tile::WORDS + column;
+                const uint32_t all = __ballot_sync(ALL_LANES, own[i].value != 0);
+                const uint32_t begin = __ballot_sync(ALL_LANES, own[i].starts());
+                if (lane == 0) bits[at] = all, start[at] = begin;
+                put_meetings(0, at, own[i], above, 0);
+                if constexpr (Tile::EARLIER_ROWS > 1) {
+                    const uint32_t row_equals = __ballot_sync(ALL_LANES, own[i].equals(above));
+                    const uint32_t plane_equals = __ballot_sync(ALL_LANES, own[i].equals(behind[i + 1]));
+                    put_meetings(1, at, own[i], behind[i + 1], row_equals & plane_equals & behind_above);
+                    if constexpr (Tile::EARLIER_ROWS > 2) {
+                        put_meetings(2, at, own[i], behind[i], row_equals | plane_equals);
+                        put_meetings(3, at, own[i], behind[i + 2], plane_equals);
+                    }
+                    behind_above = plane_equals;
+                }
+                above = own[i];
+            }
+        }
+        __syncthreads();
+    }
+
+    /// Block: labels the runs; all threads see the result.
+    __device__ void label() {
+        uint32_t first, runs;
+        Scan(scan).ExclusiveSum(__popc(start[threadIdx.x]), first, runs);
+        runs_before[threadIdx.x] = static_cast<uint16_t>(first);
+        __syncthreads();
+        link();
+        __syncthreads();
+        parents.flatten(runs);
+        __syncthreads();
+        join();
+        __syncthreads();
+        parents.flatten(runs);
+        __syncthreads();
+    }
+
+    /// The word of an earlier row.
+    __device__ static int word_of(int s) {
+        const EarlierRow earlier = Tile::earlier_row(s);
+        return static_cast<int>(threadIdx.x) + (earlier.dy + earlier.dz * Tile::ROWS) * Tile::WORDS;
+    }
+
+    /// Makes each run of a thread's word the child of the first run that it meets in the row before, or else in the plane
+    /// before.  Their meetings are done.
+    __device__ void link() {
+        const int at = threadIdx.x;
+        constexpr int PLANE = Tile::EARLIER_ROWS > 1, FIRST_LEFT = Tile::DIAGONALS ? LEFT : 0;  // 0: there is none
+        const uint32_t all = start[at], here = meetings[0][at] & all, left = FIRST_LEFT ? meetings[FIRST_LEFT][at] : 0;
+        const uint32_t plane = PLANE ? meetings[PLANE * KINDS_A_ROW][at] & all & ~here & ~left : 0;
+        const Runs above = here | left ? runs_of(word_of(0)) : Runs{0, 0};
+        const Runs behind = plane ? runs_of(word_of(PLANE)) : Runs{0, 0};
+        uint32_t number = runs_before[at];
+        for (uint32_t rest = all; rest; rest &= rest - 1, ++number) {
+            const int x = __ffs(rest) - 1;
+            const uint32_t run = entry_of(number);
+            parents[run] = here >> x & 1    ? above.run_at(x)
+                           : left >> x & 1  ? above.run_in(below(x))
+                           : plane >> x & 1 ? behind.run_at(x)
+                                            : run;
+        }
+        meetings[0][at] &= ~all;
+        if (FIRST_LEFT) meetings[FIRST_LEFT][at] = 0;
+        if (PLANE) meetings[PLANE * KINDS_A_ROW][at] &= ~plane;
+    }
+
+    /// Joins the runs that still are to meet, all of a thread in one loop.
+    __device__ void join() {
+        const Runs own = runs_of(threadIdx.x);
+        uint32_t rest = meetings[0][threadIdx.x], one = 0, two = 0;
+        for (int kind = 0;;) {
+            if (one == two) {
+                while (!rest && ++kind < KINDS) rest = meetings[kind][threadIdx.x];
+                if (!rest) return;
+                const int x = __ffs(rest) - 1, where = kind % KINDS_A_ROW;
+                rest &= rest - 1;
+                one = own.run_in(where == RIGHT ? below(x) : up_to(x));
+                two = runs_of(word_of(kind / KINDS_A_ROW)).run_in(where == LEFT ? below(x) : up_to(x));
+            }
+            parents.rem_step(one, two);
+        }
+    }
+};
+
+/// As many as shared memory has room for in volumes.  Values of 64 bits take more registers.
+template <class Pixel, class Tile>
+constexpr int LABEL_BLOCKS_PER_SM = Tile::PLANES > 1 && sizeof(Pixel) == 8 ? 3 : 4;
+
+template <class Pixel, class Tile>
+__global__ void __launch_bounds__(Tile::THREADS, LABEL_BLOCKS_PER_SM<Pixel, Tile>) label_value_tile(ValueImage image) {
+    using Labelled = LabelledValues<Tile>;
+    __shared__ Labelled labelled;
+    const ValuePlace<Tile> place(image);
+    labelled.template compare<Pixel>(image.set, place);
+    labelled.label();
+    // From here on the parent of a root is ENTRIES plus the place of its first pixel in the tile.
+    const int at = threadIdx.x;
+    uint32_t parts = 0, number = labelled.runs_before[at];
+    for (uint32_t rest = labelled.start[at]; rest; rest &= rest - 1, ++number) {
+        const uint32_t run = entry_of(number);
+        if (labelled.parents[run] != run) continue;
+        parts |= rest & -rest;
+        labelled.parents[run] = Labelled::ENTRIES + at * WARP + __ffs(rest) - 1;
+    }
+    // Indices are below 2^32, and so need no more bits on the way.
+    const auto row_of = [&](uint32_t word) {  // of the image
+        const uint32_t y = word / Tile::WORDS % Tile::ROWS, z = word / Tile::WORDS / Tile::ROWS;
+        return (static_cast<uint32_t>(place.z) + z) * image.height + static_cast<uint32_t>(place.y) + y;
+    };
+    const auto index_of = [&](uint32_t pixel) {
+        return row_of(pixel / WARP) * static_cast<uint32_t>(image.set.size[0]) + static_cast<uint32_t>(place.x) +
+               pixel % (Tile::WORDS * WARP);
+    };
+    const bool is_inside = place.first_word + at % Tile::WORDS < image.words &&
+                           place.y + at / Tile::WORDS % Tile::ROWS < image.set.size[1] &&
+                           place.z + at / Tile::WORDS / Tile::ROWS < image.set.size[2];
+    if (is_inside) {
+        const uint32_t word = row_of(at) * image.words + place.first_word + at % Tile::WORDS;
+        image.bits[word] = labelled.bits[at];
+        image.heads[word] = labelled.start[at] | (labelled.bits[at] & 1);
+        image.parts[word] = parts;
+    }
+    __syncthreads();
+    const int lane = threadIdx.x % WARP;
+#pragma unroll 4
+    for (int i = 0; i < WARP; ++i) {
+        const int word = at / WARP * WARP + i;
+        if (!((labelled.start[word] | (labelled.bits[word] & 1)) >> lane & 1)) continue;
+        const uint32_t up = labelled.parents[labelled.runs_of(word).run_at(lane)];
+        const uint32_t first = (up < Labelled::ENTRIES ? labelled.parents[up] : up) - Labelled::ENTRIES;
+        image.parent[index_of(word * WARP + lane)] = index_of(first);
+    }
+}
+
+// ---- Joining ----
+
+__device__ inline uint32_t root_of_pixel(uint32_t *parent, uint32_t pixel) {
+    for (;;) {
+        const uint32_t up = __ldcg(parent + pixel), next = __ldcg(parent + up);
+        if (next == up) return up;
+        __stcg(parent + pixel, next);
+        pixel = next;
+    }
+}
+
+/// The head of a pixel's run in its word.
+__device__ inline uint32_t head_of(const ValueImage &image, int64_t x, int64_t y, int64_t z) {
+    const int64_t row = z * image.height + y;
+    const uint32_t heads = image.heads[row * image.words + x / WARP] & up_to(static_cast<int>(x % WARP));
+    return static_cast<uint32_t>(row * image.set.size[0] + x / WARP * WARP + 31 - __clz(static_cast<int>(heads)));
+}
+
+/// Joins two pixels, by their heads.
+__device__ inline void unite_pixels(const ValueImage &image, uint32_t high, uint32_t low) {
+    for (;;) {
+        high = root_of_pixel(image.parent, high), low = root_of_pixel(image.parent, low);
+        if (high == low) return;
+        if (high < low) {
+            const uint32_t lower = high;
+            high = low, low = lower;
+        }
+        if (atomicCAS(image.parent + high, high, low) == high) return;
+    }
+}
+
+/// Warp: joins the runs of a word of the tile with those of earlier rows in other tiles.  What joins of neighbouring rows imply
+/// is left out: that of rows one plane on, or one row on, where all four pixels are equal; and that across both, where a pixel
+/// of the one row or of the other is equal.
+template <class Pixel, class Tile>
+__device__ void join_value_rows(const ValueImage &image, const ValuePlace<Tile> &place, int word) {
+    const int column = word % Tile::WORDS, own_y = word / Tile::WORDS % Tile::ROWS, own_z = word / Tile::WORDS / Tile::ROWS;
+    const bool is_first_plane = Tile::PLANES > 1 && own_z == 0;
+    if (own_y > 0 && !is_first_plane && !(Tile::EARLIER_ROWS > 2 && own_y == Tile::ROWS - 1)) return;
+    const int64_t x = place.x + column * WARP + threadIdx.x % WARP, y = place.y + own_y, z = place.z + own_z;
+    if (x - threadIdx.x % WARP >= image.set.size[0] || y >= image.set.size[1] || z >= image.set.size[2]) return;
+    const auto load = [&](int dy, int dz) { return RowPixel<Pixel>::at(image.set, x, y + dy, z + dz, column > 0); };
+    const auto unite = [&](int dx, int other_dx, int dy, int dz) {
+        unite_pixels(image, head_of(image, x + dx, y, z), head_of(image, x + other_dx, y + dy, z + dz));
+    };
+    const auto join = [&](const RowPixel<Pixel> &own, const RowPixel<Pixel> &other, const EarlierRow &earlier, bool implied) {
+        if (own.meets(other) && !implied) unite(0, 0, earlier.dy, earlier.dz);
+        if (!earlier.diagonals) return;
+        if (own.meets_left(other)) unite(0, -1, earlier.dy, earlier.dz);
+        if (own.meets_right(other)) unite(-1, 0, earlier.dy, earlier.dz);
+    };
+    const RowPixel<Pixel> own = load(0, 0), row = load(-1, 0);
+    if constexpr (Tile::PLANES == 1) {
+        join(own, row, Tile::earlier_row(0), false);
+    } else {
+        const RowPixel<Pixel> plane = load(0, -1), across = load(-1, -1);
+        const bool all_equal = own.equals(row) && own.equals(plane) && own.equals(across);
+        const bool row_is_outside = own_y == 0, plane_is_outside = own_z == 0;
+        if (row_is_outside) join(own, row, Tile::earlier_row(0), all_equal && !plane_is_outside);
+        if (plane_is_outside) join(own, plane, Tile::earlier_row(1), all_equal && !row_is_outside);
+        if constexpr (Tile::EARLIER_ROWS > 2) {
+            if (row_is_outside || plane_is_outside)
+                join(own, across, Tile::earlier_row(2), own.equals(row) || own.equals(plane));
+            if (plane_is_outside || own_y == Tile::ROWS - 1) join(own, load(1, -1), Tile::earlier_row(3), own.equals(plane));
+        }
+    }
+}
+
+/// Joins a pixel of the first column of the tile with its neighbours to the left.  Two pixels side by side need no join where
+/// both equal those a row or a plane before, in the same tiles; and no diagonal one is needed where a pixel beside both is equal.
+template <class Pixel, class Tile>
+__device__ void join_value_sides(const ValueImage &image, const ValuePlace<Tile> &place, int row) {
+    const int own_y = row % Tile::ROWS, own_z = row / Tile::ROWS;
+    const int64_t x = place.x, y = place.y + own_y, z = place.z + own_z;
+    const auto value = [&](int dx, int dy, int dz) {
+        if (Tile::PLANES == 1 && dz) return Pixel(0);
+        return value_at<Pixel>(image.set, x + dx, y + dy, z + dz);
+    };
+    const Pixel own = value(0, 0, 0);
+    if (!own) return;
+    const uint32_t head = head_of(image, x, y, z);
+    const auto equal = [&](int dy, int dz) { return own == value(0, dy, dz) && own == value(-1, dy, dz); };
+    const bool is_beside = own == value(-1, 0, 0);
+    if (is_beside) {
+        if ((own_y == 0 || !equal(-1, 0)) && (own_z == 0 || !equal(0, -1)))
+            unite_pixels(image, head, head_of(image, x - 1, y, z));
+        return;
+    }
+    for (int n = 0; n < 9; ++n) {
+        const int dy = n % 3 - 1, dz = n / 3 - 1;
+        if (n == 4 || (dy != 0) + (dz != 0) >= Tile::CONNECTIVITY || (Tile::PLANES == 1 && dz)) continue;
+        if (own == value(-1, dy, dz) && own != value(0, dy, dz))
+            unite_pixels(image, head, head_of(image, x - 1, y + dy, z + dz));
+    }
+}
+
+/// Joins a tile with those before it and to the left of it, a block each.
+template <class Pixel, class Tile>
+__global__ void __launch_bounds__(Tile::THREADS) join_value_tile(ValueImage image) {
+    constexpr int WORDS = Tile::PLANES > 1 ? Tile::THREADS : Tile::WORDS;
+    const ValuePlace<Tile> place(image);
+    for (int word = threadIdx.x / WARP; word < WORDS; word += Tile::THREADS / WARP)
+        join_value_rows<Pixel, Tile>(image, place, word);
+    const int row = Tile::THREADS - 1 - static_cast<int>(threadIdx.x);  // the last warps have no words in a plane
+    if (place.x > 0 && row < Tile::ROWS * Tile::PLANES) join_value_sides<Pixel, Tile>(image, place, row);
+}
+
+#endif
+
+/// Calls body(tile) with the kind of tile that has such neighbours.
+template <class Body>
+void with_value_tile(int axes, int connectivity, Body body) {
+    if (axes == 2) return connectivity == 1 ? body(PlaneValueTile<1>()) : body(PlaneValueTile<2>());
+    if (connectivity == 1) return body(VolumeValueTile<1>());
+    return connectivity == 2 ? body(VolumeValueTile<2>()) : body(VolumeValueTile<3>());
+}
+
+}  // namespace apsis::cuda::components
