@@ -119,7 +119,8 @@ bool is_allowed(const std::string &room, const cuda::Launch &launch, const Devic
 bool is_plane_allowed(const DistanceJob &job, const Device &device) {
     ++plans;
     const cuda::plane::Plan plan = cuda::plane::plan_of(job, device.limits());
-    for (const cuda::Launch &launch : {plan.near, plan.list, plan.brackets, plan.rows})
+    const cuda::plane::Plan of_labels = cuda::plane::plan_of_labels(job);
+    for (const cuda::Launch &launch : {plan.near, plan.list, plan.brackets, plan.rows, of_labels.near, of_labels.rows})
         if (!is_allowed("plane::", launch, device)) return false;
     return plan.way != cuda::plane::Way::SEGMENTED_ROWS || plan.most_candidates > 0;
 }
