@@ -69,13 +69,21 @@ template <class Pixel>
 struct RowPixel {
     Pixel value = 0, left = 0;
 
+    /// Warp.  `pixel` is that of the lane, and is inside the image.
+    __device__ static RowPixel at(const View &set, const uint8_t *pixel, bool goes_left) {
+        RowPixel here;
+        here.value = *reinterpret_cast<const Pixel *>(pixel);
+        here.left = __shfl_up_sync(ALL_LANES, here.value, 1);
+        if (threadIdx.x % WARP == 0) here.left = goes_left ? *reinterpret_cast<const Pixel *>(pixel - set.stride[0]) : Pixel(0);
+        return here;
+    }
     /// Warp.
     __device__ static RowPixel at(const View &set, int64_t x, int64_t y, int64_t z, bool goes_left) {
-        RowPixel pixel;
-        pixel.value = value_at<Pixel>(set, x, y, z);
-        pixel.left = __shfl_up_sync(ALL_LANES, pixel.value, 1);
-        if (threadIdx.x % WARP == 0) pixel.left = goes_left ? value_at<Pixel>(set, x - 1, y, z) : Pixel(0);
-        return pixel;
+        RowPixel here;
+        here.value = value_at<Pixel>(set, x, y, z);
+        here.left = __shfl_up_sync(ALL_LANES, here.value, 1);
+        if (threadIdx.x % WARP == 0) here.left = goes_left ? value_at<Pixel>(set, x - 1, y, z) : Pixel(0);
+        return here;
     }
     __device__ bool starts() const { return value && left != value; }
     __device__ bool equals(const RowPixel &other) const { return value && value == other.value; }
@@ -118,14 +126,19 @@ struct LabelledValues {
         }
     }
 
-    /// Block: compares the pixels of a tile.  A warp has 32 words of a column of words, and loads some rows at once.
-    template <class Pixel>
+    /// Block: compares the pixels of a tile, which is WHOLE if all are inside the image.  A warp has 32 words of a column of
+    /// words, and loads some rows at once.
+    template <class Pixel, bool WHOLE>
     __device__ void compare(const View &set, const ValuePlace<Tile> &place) {
         constexpr int AT_ONCE = Tile::PLANES > 1 ? 4 : 8;
         static_assert(Tile::ROWS % AT_ONCE == 0);
         const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, column = warp % Tile::WORDS;
         const int64_t x = place.x + column * WARP + lane;
-        const auto load = [&](int y, int z) { return RowPixel<Pixel>::at(set, x, place.y + y, place.z + z, column > 0); };
+        const uint8_t *const first = set.row(place.y, place.z) + x * set.stride[0];
+        const auto load = [&](int y, int z) {
+            return WHOLE ? RowPixel<Pixel>::at(set, first + y * set.stride[1] + z * set.stride[2], column > 0)
+                         : RowPixel<Pixel>::at(set, x, place.y + y, place.z + z, column > 0);
+        };
         RowPixel<Pixel> above;
         uint32_t behind_above = 0;
 #pragma unroll 1
@@ -226,16 +239,21 @@ struct LabelledValues {
     }
 };
 
-/// As many as shared memory has room for in volumes.  Values of 64 bits take more registers.
+/// As many as shared memory has room for.  Values of 64 bits take more registers.
 template <class Pixel, class Tile>
-constexpr int LABEL_BLOCKS_PER_SM = Tile::PLANES > 1 && sizeof(Pixel) == 8 ? 3 : 4;
+constexpr int LABEL_BLOCKS_PER_SM = (Tile::PLANES > 1 ? 4 : 5) - (sizeof(Pixel) == 8);
 
 template <class Pixel, class Tile>
 __global__ void __launch_bounds__(Tile::THREADS, LABEL_BLOCKS_PER_SM<Pixel, Tile>) label_value_tile(ValueImage image) {
     using Labelled = LabelledValues<Tile>;
     __shared__ Labelled labelled;
     const ValuePlace<Tile> place(image);
-    labelled.template compare<Pixel>(image.set, place);
+    const bool is_whole = place.x + Tile::WORDS * WARP <= image.set.size[0] && place.y + Tile::ROWS <= image.set.size[1] &&
+                          place.z + Tile::PLANES <= image.set.size[2];
+    if (is_whole)
+        labelled.template compare<Pixel, true>(image.set, place);
+    else
+        labelled.template compare<Pixel, false>(image.set, place);
     labelled.label();
     // From here on the parent of a root is ENTRIES plus the place of its first pixel in the tile.
     const int at = threadIdx.x;
@@ -246,20 +264,22 @@ __global__ void __launch_bounds__(Tile::THREADS, LABEL_BLOCKS_PER_SM<Pixel, Tile
         parts |= rest & -rest;
         labelled.parents[run] = Labelled::ENTRIES + at * WARP + __ffs(rest) - 1;
     }
-    // Indices are below 2^32, and so need no more bits on the way.
-    const auto row_of = [&](uint32_t word) {  // of the image
-        const uint32_t y = word / Tile::WORDS % Tile::ROWS, z = word / Tile::WORDS / Tile::ROWS;
-        return (static_cast<uint32_t>(place.z) + z) * image.height + static_cast<uint32_t>(place.y) + y;
+    // Rows and indices of the image are below 2^32, and so need no more bits on the way.
+    const uint32_t width = static_cast<uint32_t>(image.set.size[0]);
+    const auto row_of = [&](uint32_t word) {  // from the tile's first one
+        const uint32_t row = word / Tile::WORDS;
+        return Tile::PLANES > 1 ? row / Tile::ROWS * image.height + row % Tile::ROWS : row;
     };
+    const uint32_t first_row = static_cast<uint32_t>(place.z) * image.height + static_cast<uint32_t>(place.y);
+    const uint32_t first_pixel = first_row * width + static_cast<uint32_t>(place.x);
     const auto index_of = [&](uint32_t pixel) {
-        return row_of(pixel / WARP) * static_cast<uint32_t>(image.set.size[0]) + static_cast<uint32_t>(place.x) +
-               pixel % (Tile::WORDS * WARP);
+        return first_pixel + row_of(pixel / WARP) * width + pixel % (Tile::WORDS * WARP);
     };
     const bool is_inside = place.first_word + at % Tile::WORDS < image.words &&
                            place.y + at / Tile::WORDS % Tile::ROWS < image.set.size[1] &&
                            place.z + at / Tile::WORDS / Tile::ROWS < image.set.size[2];
     if (is_inside) {
-        const uint32_t word = row_of(at) * image.words + place.first_word + at % Tile::WORDS;
+        const uint32_t word = (first_row + row_of(at)) * image.words + place.first_word + at % Tile::WORDS;
         image.bits[word] = labelled.bits[at];
         image.heads[word] = labelled.start[at] | (labelled.bits[at] & 1);
         image.parts[word] = parts;
@@ -307,14 +327,27 @@ __device__ inline void unite_pixels(const ValueImage &image, uint32_t high, uint
     }
 }
 
+/// The words of a tile that have earlier rows in other tiles: all of the first plane, in others those of the first row, and of
+/// the last one if the row after it is an earlier row.
+template <class Tile>
+struct ValueRim {
+    static constexpr int LATER = Tile::PLANES - 1,
+                         WORDS = Tile::PLANES == 1 ? Tile::WORDS : Tile::ROWS + LATER * (Tile::EARLIER_ROWS / 2);
+    static_assert(Tile::PLANES == 1 || (Tile::WORDS == 1 && Tile::EARLIER_ROWS <= 4));
+
+    __device__ static int word(int i) {
+        if (Tile::PLANES == 1 || i < Tile::ROWS) return i;
+        const int row = i - Tile::ROWS, z = 1 + (row < LATER ? row : row - LATER);
+        return z * Tile::ROWS + (row < LATER ? 0 : Tile::ROWS - 1);
+    }
+};
+
 /// Warp: joins the runs of a word of the tile with those of earlier rows in other tiles.  What joins of neighbouring rows imply
 /// is left out: that of rows one plane on, or one row on, where all four pixels are equal; and that across both, where a pixel
 /// of the one row or of the other is equal.
 template <class Pixel, class Tile>
 __device__ void join_value_rows(const ValueImage &image, const ValuePlace<Tile> &place, int word) {
     const int column = word % Tile::WORDS, own_y = word / Tile::WORDS % Tile::ROWS, own_z = word / Tile::WORDS / Tile::ROWS;
-    const bool is_first_plane = Tile::PLANES > 1 && own_z == 0;
-    if (own_y > 0 && !is_first_plane && !(Tile::EARLIER_ROWS > 2 && own_y == Tile::ROWS - 1)) return;
     const int64_t x = place.x + column * WARP + threadIdx.x % WARP, y = place.y + own_y, z = place.z + own_z;
     if (x - threadIdx.x % WARP >= image.set.size[0] || y >= image.set.size[1] || z >= image.set.size[2]) return;
     const auto load = [&](int dy, int dz) { return RowPixel<Pixel>::at(image.set, x, y + dy, z + dz, column > 0); };
@@ -375,10 +408,10 @@ __device__ void join_value_sides(const ValueImage &image, const ValuePlace<Tile>
 /// Joins a tile with those before it and to the left of it, a block each.
 template <class Pixel, class Tile>
 __global__ void __launch_bounds__(Tile::THREADS) join_value_tile(ValueImage image) {
-    constexpr int WORDS = Tile::PLANES > 1 ? Tile::THREADS : Tile::WORDS;
+    using Rim = ValueRim<Tile>;
     const ValuePlace<Tile> place(image);
-    for (int word = threadIdx.x / WARP; word < WORDS; word += Tile::THREADS / WARP)
-        join_value_rows<Pixel, Tile>(image, place, word);
+    for (int i = threadIdx.x / WARP; i < Rim::WORDS; i += Tile::THREADS / WARP)
+        join_value_rows<Pixel, Tile>(image, place, Rim::word(i));
     const int row = Tile::THREADS - 1 - static_cast<int>(threadIdx.x);  // the last warps have no words in a plane
     if (place.x > 0 && row < Tile::ROWS * Tile::PLANES) join_value_sides<Pixel, Tile>(image, place, row);
 }
