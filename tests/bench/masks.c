@@ -30,6 +30,10 @@ static int noise(const shape *s, int64_t x, int64_t y, int64_t z) {
     return hash((uint64_t)(((z >> s->grain) * s->height + (y >> s->grain)) * s->width + (x >> s->grain))) < s->threshold;
 }
 
+static int values(const shape *s, int64_t x, int64_t y, int64_t z) {
+    return (int)(hash((uint64_t)((z * s->height + y) * s->width + x)) % 4);
+}
+
 static int left_strip(const shape *s, int64_t x, int64_t y, int64_t z) { return x < s->width / 10 && noise(s, x, y, z); }
 
 /* Distance from the centre, squared, in units in which the image is 1 wide. */
@@ -160,6 +164,7 @@ int bench_mask(const char *name, int64_t width, int64_t height, int64_t depth, u
         int (*is_set)(const shape *, int64_t, int64_t, int64_t);
     } masks[] = {{"noise-", noise},
                  {"grain4-", noise},
+                 {"values-4", values},
                  {"left-strip", left_strip},
                  {"disc", disc},
                  {"ring", ring},
