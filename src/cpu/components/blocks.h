@@ -50,8 +50,11 @@ struct Blocks {
           connectivity(job.connectivity),
           by_value(job.by_value),
           has_outside(job.told.has_faces()) {
-        constexpr int64_t LEAST = 1 << 14, MOST = 1 << 18;  // pixels: LEAST is worth a task, MOST fits in the L2 cache
-        const int64_t share = std::clamp(width * height * depth / (16 * threads), LEAST, MOST);
+        // Pixels: LEAST is worth a task, `most` fits in the L2 cache.  Of a label image all rows between blocks have runs, and
+        // to join them costs more than what a larger block has outside of that cache: 2^18 pixels take an eighth longer.
+        constexpr int64_t LEAST = 1 << 14;
+        const int64_t most = by_value ? 1 << 20 : 1 << 18, blocks_per_thread = by_value ? 8 : 16;
+        const int64_t share = std::clamp(width * height * depth / (blocks_per_thread * threads), LEAST, most);
         const int64_t rows = std::max<int64_t>(share / width, 1);
         const int64_t side = static_cast<int64_t>(std::sqrt(static_cast<double>(rows)));
         block_height = std::min(height, volume && depth > 1 ? std::max(side, rows / depth) : rows);
