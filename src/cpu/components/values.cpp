@@ -185,24 +185,25 @@ HWY_INLINE int64_t FindMeetingsOf(const ValueRow &row, const ValueRow *earlier, 
         const auto changes = [i](const BitRow &bits) {
             return bits.start[i] | ((bits.word[i] << 1 | bits.word[i - 1] >> 63) & ~bits.word[i]);
         };
-        const uint64_t starts = row.bits.start[i];
+        const uint64_t starts = row.bits.start[i], word = row.bits.word[i], word_left = word << 1 | row.bits.word[i - 1] >> 63;
         const Word<Pixel> values(static_cast<const Pixel *>(row.pixels), i * 64, width);
         uint64_t equal[ROWS], left[ROWS] = {}, right[ROWS] = {}, corners = 0;
         for (int r = 0; r < ROWS; ++r) {
             const BitRow &bits = earlier[r].bits;
+            const uint64_t known = r < FIRST_KNOWN ? 0 : r == 1 ? equal[0] : r == 2 ? equal[0] | equal[1] : equal[1];
+            const uint64_t known_left = known << 1 | known_before[r];
+            known_before[r] = known >> 63;
+            if (r > 1 && !((word & ~known) | (word_left & ~known_left))) continue;  // often: what goes on along z
             const Word<Pixel> others(static_cast<const Pixel *>(earlier[r].pixels), i * 64, width);
             equal[r] = values.equal(others) & bits.word[i];
             const uint64_t first = equal[r] & (starts | bits.start[i]);
-            const uint64_t known = r < FIRST_KNOWN ? 0 : r == 1 ? equal[0] : r == 2 ? equal[0] | equal[1] : equal[1];
             if (r < FIRST_KNOWN)
                 to = RunPairs(row, earlier[r], i).write(first, to);
             else if (const uint64_t last = LastOfUnknown(first, equal[r] & ~first, known))
                 to = RunPairs(row, earlier[r], i).write(last, to);
             if (r >= WITH_CORNERS) continue;
             left[r] = starts & changes(bits) & ~equal[r] & ~known & values.equal_before(others);
-            right[r] =
-                bits.start[i] & changes(row.bits) & ~equal[r] & ~(known << 1 | known_before[r]) & others.equal_before(values);
-            known_before[r] = known >> 63;
+            right[r] = bits.start[i] & changes(row.bits) & ~equal[r] & ~known_left & others.equal_before(values);
             corners |= left[r] | right[r];
         }
         for (int r = 0; r < WITH_CORNERS && corners; ++r) {
