@@ -62,7 +62,8 @@ def report(question, name, labels, threads, ours, theirs, peer_threads, same):
 def compare(apsis, name, labels, threads):
     numbers = np.zeros(labels.shape, np.int32)
     for axes, neighbours in enumerate((4, 8) if labels.ndim == 2 else (6, 18, 26), 1):
-        report(f"components {neighbours}", name, labels, threads, lambda: components(apsis, labels, numbers, axes, flags=LABELS),
+        report(f"components {neighbours}", name, labels, threads,
+               lambda: components(apsis, labels, numbers, axes, flags=LABELS),
                lambda: cc3d.connected_components(labels, connectivity=neighbours, out_dtype=np.uint32), 1,
                lambda other: same_partition(numbers, other))
     distances = np.zeros(labels.shape, np.float32)

@@ -124,8 +124,8 @@ int64_t FindValueRuns(const uint64_t *word, const uint64_t *start, int64_t width
     return (begin - ends) / 2;
 }
 
-/// Of stretches of pixels, each a start with the `body` pixels behind it: the last pixel of those without a known one.  From each
-/// start a carry runs through pixels that are not known.
+/// Of stretches of pixels, each a start with the `body` pixels behind it: the last pixel of those without a known one.  From
+/// each start a carry runs through pixels that are not known.
 HWY_INLINE uint64_t LastOfUnknown(uint64_t starts, uint64_t body, uint64_t known) {
     const uint64_t open_starts = starts & ~known, open_body = body & ~known;
     uint64_t sum;
