@@ -180,6 +180,7 @@ Plan plan_of_labels(const DistanceJob &job) {
     layout.take(layout.columns.all());
     plan.near = {"search_label_costs", layout.count_strips() * ceil_div(layout.columns.count, LABEL_SPAN), BLOCK};
     plan.rows = {"search_marked_labels", layout.count_strips() * layout.patches(), BLOCK};
+    if (std::max(plan.near.blocks, plan.rows.blocks) > MOST_BLOCKS) return {};
     return plan;
 }
 
