@@ -128,8 +128,10 @@ __global__ void __launch_bounds__(BLOCK) count_tiles(View image, int64_t tiles, 
             for (auto &of_kind : count) of_kind[slot] = 0;
         }
         __syncthreads();
+        const bool is_inner = tile.is_inside(image, 1, 1, is_volume);
         const auto value_at = [&](int64_t x, int64_t y, int64_t z) {
-            const bool is_inside = x >= 0 && y >= 0 && z >= 0 && x < image.size[0] && y < image.size[1] && z < image.size[2];
+            const bool is_inside =
+                is_inner || (x >= 0 && y >= 0 && z >= 0 && x < image.size[0] && y < image.size[1] && z < image.size[2]);
             return is_inside ? pixel_at<Pixel>(image, image.row(y, z), x) : Pixel(0);
         };
         const auto touch = [&](uint32_t own, uint32_t other, int kind) {

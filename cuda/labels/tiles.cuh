@@ -26,6 +26,12 @@ struct Tile {
         origin[2] = row / down * PLANES;
     }
 
+    /// Whether all of the tile is inside the image, with so many pixels around it.
+    __device__ bool is_inside(const View &image, int64_t x, int64_t y, int64_t z) const {
+        return origin[0] >= x && origin[1] >= y && origin[2] >= z && origin[0] + WORDS * WARP + x <= image.size[0] &&
+               origin[1] + ROWS + y <= image.size[1] && origin[2] + PLANES + z <= image.size[2];
+    }
+
     /// Warp: calls load(i, x, y, z) for some words, one after the other, and then use(i, x, y, z) for the same; i counts from 0,
     /// and x, y, z from the tile's first pixel.  So their loads are under way together.
     template <int AT_ONCE, class Load, class Use>
