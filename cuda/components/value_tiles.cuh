@@ -378,7 +378,8 @@ __device__ void join_value_rows(const ValueImage &image, const ValuePlace<Tile> 
 }
 
 /// Joins a pixel of the first column of the tile with its neighbours to the left.  Two pixels side by side need no join where
-/// both equal those a row or a plane before, in the same tiles; and no diagonal one is needed where a pixel beside both is equal.
+/// both equal those a row or a plane before, in the same tiles; and no diagonal one is needed where a pixel beside both is
+/// equal.
 template <class Pixel, class Tile>
 __device__ void join_value_sides(const ValueImage &image, const ValuePlace<Tile> &place, int row) {
     const int own_y = row % Tile::ROWS, own_z = row / Tile::ROWS;

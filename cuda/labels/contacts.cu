@@ -2,12 +2,12 @@
 //
 // Of values of at most 16 bits tiles count the faces of each pair (tiles.cuh), and add them to a hash table of all pairs; the
 // pairs that are there are sorted.  Otherwise, or if there are too many pairs, stretches of faces between the same two values
-// are items, whose key is the pair (collect.cuh): a warp compares a segment of a row with its neighbours before it, one direction
-// after the other.  Two values are one key, of 16, 32 or 64 bits.  Values of APSIS_I64 are replaced by their ranks among those
-// that occur, which the statistics find.
+// are items, whose key is the pair (collect.cuh): a warp compares a segment of a row with its neighbours before it, one
+// direction after the other.  Two values are one key, of 16, 32 or 64 bits.  Values of APSIS_I64 are replaced by their ranks
+// among those that occur, which the statistics find.
 //
-// Cost: a read of the image for each direction, mostly from a cache; and an atomic operation for each pair in a tile, or the sort
-// of the stretches.
+// Cost: a read of the image for each direction, mostly from a cache; and an atomic operation for each pair in a tile, or the
+// sort of the stretches.
 #include <tuple>
 
 #include "cuda/labels/collect.cuh"

@@ -4,8 +4,8 @@
 // for one item a 64 pixels, at least 2^20.  The whole image is tried first.  Where items are more, the device has counted
 // them, and half as many segments are tried next.
 //
-// Values of at most 16 bits are added up by tiles instead: statistics in a table of all values, contacts in a hash table.  Where
-// that one has no room for all pairs, contacts are collected after all.
+// Values of at most 16 bits are added up by tiles instead: statistics in a table of all values, contacts in a hash table.
+// Where that one has no room for all pairs, contacts are collected after all.
 #include "cuda/labels/plan.h"
 
 #include <algorithm>

@@ -3,8 +3,8 @@
 // Values of at most 16 bits have a table, to which tiles add (tiles.cuh).  Otherwise runs of equal pixels are items, whose key
 // is their value (collect.cuh).
 //
-// Cost: one read of the image, and some atomic operations for each value in a tile; or what the sort of the runs takes, by 8 bits
-// of a value at a time.
+// Cost: one read of the image, and some atomic operations for each value in a tile; or what the sort of the runs takes, by 8
+// bits of a value at a time.
 #include "cuda/labels/collect.cuh"
 #include "cuda/labels/tiles.cuh"
 #include "cuda/runtime/positions.h"

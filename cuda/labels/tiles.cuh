@@ -32,8 +32,8 @@ struct Tile {
                origin[1] + ROWS + y <= image.size[1] && origin[2] + PLANES + z <= image.size[2];
     }
 
-    /// Warp: calls load(i, x, y, z) for some words, one after the other, and then use(i, x, y, z) for the same; i counts from 0,
-    /// and x, y, z from the tile's first pixel.  So their loads are under way together.
+    /// Warp: calls load(i, x, y, z) for some words, one after the other, and then use(i, x, y, z) for the same; i counts from
+    /// 0, and x, y, z from the tile's first pixel.  So their loads are under way together.
     template <int AT_ONCE, class Load, class Use>
     __device__ static void for_words(Load load, Use use) {
         const int warp = threadIdx.x / WARP, x = warp % WORDS * WARP + static_cast<int>(threadIdx.x) % WARP;
