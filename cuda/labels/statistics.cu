@@ -82,9 +82,9 @@ APSIS_BOTH inline apsis_part part_of(int64_t value, const RunSums &sums) {
     return part;
 }
 
-/// The pixels of a word that have a value, by their bits, the same in some rows from there on: where they are in the tile.
+/// The pixels of a word that have a value, by their bits: where they are in the tile.
 struct Bits {
-    uint32_t bits, x, y, z, rows;
+    uint32_t bits, x, y, z;
 };
 
 /// The sums of the values of a tile.  All is counted from the tile's first pixel.
@@ -109,16 +109,16 @@ struct TileSums {
     }
     template <class Tile>
     __device__ void add(int slot, const Bits &at) {
-        const uint32_t across = __popc(at.bits), count = across * at.rows, x = at.x + __ffs(at.bits) - 1;
+        const uint32_t count = __popc(at.bits), x = at.x + __ffs(at.bits) - 1;
         lower_to(first[slot], (at.z * Tile::ROWS + at.y) * (Tile::WORDS * WARP) + x);
         atomicAdd(&area[slot], count);
         lower_to(lower[0][slot], x);
         lower_to(lower[1][slot], at.y);
         raise_to(upper[0][slot], at.x + 31 - __clz(static_cast<int>(at.bits)));
-        raise_to(upper[1][slot], at.y + at.rows - 1);
+        raise_to(upper[1][slot], at.y);
         raise_to(upper[2][slot], at.z);
-        atomicAdd(&sum[0][slot], count * at.x + at.rows * sum_of_positions(at.bits));
-        atomicAdd(&sum[1][slot], count * at.y + across * (at.rows * (at.rows - 1) / 2));
+        atomicAdd(&sum[0][slot], count * at.x + sum_of_positions(at.bits));
+        atomicAdd(&sum[1][slot], count * at.y);
         if (Tile::PLANES > 1) atomicAdd(&sum[2][slot], count * at.z);
     }
     /// The same in the image.
@@ -145,12 +145,10 @@ template <class Tile>
 __device__ void add_bits(const Bits &at, const Tile &tile, const Shape &shape, RunSums &to) {
     RunSums sums;
     sums.clear();
-    for (uint32_t row = 0; row < at.rows; ++row)
-        for (uint32_t rest = at.bits; rest; rest &= rest - 1) {
-            const Number x = tile.origin[0] + at.x + __ffs(rest) - 1, y = tile.origin[1] + at.y + row,
-                         z = tile.origin[2] + at.z;
-            sums.add(shape, pack_run(static_cast<int64_t>((z * shape.height + y) * shape.width + x), 1));
-        }
+    for (uint32_t rest = at.bits; rest; rest &= rest - 1) {
+        const Number x = tile.origin[0] + at.x + __ffs(rest) - 1, y = tile.origin[1] + at.y, z = tile.origin[2] + at.z;
+        sums.add(shape, pack_run(static_cast<int64_t>((z * shape.height + y) * shape.width + x), 1));
+    }
     sums.add_to(to);
 }
 
@@ -174,16 +172,6 @@ static __global__ void __launch_bounds__(BLOCK) clear_table(RunSums *table, int6
     if (const int64_t i = first_item(); i < count) table[i].clear();
 }
 
-/// Adds the pixels of a word to the sums of a tile, or where these have no room to the table.  It is called in many places.
-template <class Tile>
-__device__ __noinline__ void put_bits(TileSums &sums, uint32_t value, Bits bits, const Tile &tile, const Shape &shape,
-                                      RunSums *table) {
-    if (const int slot = slot_of(sums.key, TILE_SLOTS, value, TILE_TRIES); slot >= 0)
-        sums.add<Tile>(slot, bits);
-    else
-        add_bits(bits, tile, shape, table[value]);
-}
-
 /// Adds the sums of each value in a tile to the table.
 template <class Pixel, class Tile>
 __global__ void __launch_bounds__(BLOCK) sum_tiles(View image, int64_t tiles, Shape shape, RunSums *table) {
@@ -193,36 +181,24 @@ __global__ void __launch_bounds__(BLOCK) sum_tiles(View image, int64_t tiles, Sh
         const Tile tile(image, i);
         for (int slot = threadIdx.x; slot < TILE_SLOTS; slot += BLOCK) sums.clear(slot);
         __syncthreads();
-        const auto put = [&](uint32_t value, const Bits &bits) { put_bits(sums, value, bits, tile, shape, table); };
-        // Words of one value, row upon row, are put together.
-        const int lane = threadIdx.x % WARP;
-        uint32_t value[AT_ONCE], last = NO_KEY;
-        Bits same = {~0u, 0, 0, 0, 0};
-        const auto put_same = [&] {
-            if (same.rows && lane == 0) put(last, same);
-            same.rows = 0;
-        };
-        const bool is_whole = tile.is_inside(image, 0, 0, 0);
+        uint32_t value[AT_ONCE];
         Tile::template for_words<AT_ONCE>(
             [&](int n, int dx, int dy, int dz) {
                 const int64_t x = tile.origin[0] + dx, y = tile.origin[1] + dy, z = tile.origin[2] + dz;
-                const bool is_inside = is_whole || (x < image.size[0] && y < image.size[1] && z < image.size[2]);
+                const bool is_inside = x < image.size[0] && y < image.size[1] && z < image.size[2];
                 value[n] = is_inside ? pixel_at<Pixel>(image, image.row(y, z), x) : NO_KEY;
             },
             [&](int n, int dx, int dy, int dz) {
-                const uint32_t first = __shfl_sync(ALL_LANES, value[n], 0);
-                Bits bits = {~0u, static_cast<uint32_t>(dx - lane), static_cast<uint32_t>(dy), static_cast<uint32_t>(dz), 1};
-                if (__all_sync(ALL_LANES, value[n] == first)) {
-                    if (same.rows && first == last && bits.z == same.z) return void(++same.rows);
-                    put_same();
-                    if (first != NO_KEY) last = first, same = bits;
-                    return;
-                }
-                put_same();
-                bits.bits = __match_any_sync(ALL_LANES, value[n]);
-                if (value[n] != NO_KEY && lane == __ffs(bits.bits) - 1) put(value[n], bits);
+                const uint32_t alike = __match_any_sync(ALL_LANES, value[n]);
+                const int lane = threadIdx.x % WARP;
+                if (value[n] == NO_KEY || lane != __ffs(alike) - 1) return;
+                const Bits bits = {alike, static_cast<uint32_t>(dx - lane), static_cast<uint32_t>(dy),
+                                   static_cast<uint32_t>(dz)};
+                if (const int slot = slot_of(sums.key, TILE_SLOTS, value[n], TILE_TRIES); slot >= 0)
+                    sums.add<Tile>(slot, bits);
+                else
+                    add_bits(bits, tile, shape, table[value[n]]);
             });
-        put_same();
         __syncthreads();
         for (int slot = threadIdx.x; slot < TILE_SLOTS; slot += BLOCK)
             if (const uint32_t key = sums.key[slot]; key != NO_KEY) sums.sums_of(slot, tile, shape).add_to(table[key]);
