@@ -4,7 +4,7 @@
 // pixel: see docs/methods.md.  The back end takes it for every label image.
 //
 // In a plane with square pixels a near search comes first (plane/label_search.cu), and lines take the patches that it leaves.
-// Without it a map takes 9 to 19 times as long (one H100, 16384^2).
+// Without it a map takes 9 to 18 times as long (one H100, 16384^2).
 //
 // Cost: that of the search, and for each axis the pixels in, and 3/8 byte a pixel of words and carries.
 #include "cuda/distance/lines.cuh"

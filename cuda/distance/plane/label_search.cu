@@ -1,6 +1,6 @@
-// The near search of a label image: rows of its distance map in the plane where every pixel of a value has one of another value
-// within 96 pixels.  Patches with a pixel farther from all are marked.  A second search takes these, and reaches up to 448; what
-// it leaves is for lines (cuda/distance/label_lines.cu).
+// The near search of a label image: rows of its distance map in the plane where every pixel of a value has one of another
+// value within 96 pixels.  Patches with a pixel farther from all are marked.  A second search takes these, and reaches up to
+// 448; what it leaves is for lines (cuda/distance/label_lines.cu).
 //
 // In a column, a pixel's distance to another value is that to the end of its run, which takes a scan as that of a set's sites
 // (near_search.cu).  Along the row, the search is that of sets, too: a column beyond the end of the pixel's run may cost too
