@@ -189,6 +189,7 @@ static void write_refused(void) {
     write_tiff("rgb.tif", &rgb, WIDTH, HEIGHT, 1);
     TIFF *tiff = TIFFOpen("palette.tif", "w");
     uint16_t colours[256] = {0};
+    TIFFSetField(tiff, TIFFTAG_BITSPERSAMPLE, palette.bits); /* it says how long the map is */
     TIFFSetField(tiff, TIFFTAG_COLORMAP, colours, colours, colours);
     write_page(tiff, &palette, WIDTH, HEIGHT, samples);
     TIFFClose(tiff);
