@@ -187,7 +187,7 @@ HWY_INLINE int64_t FindMeetingsOf(const ValueRow &row, const ValueRow *earlier, 
         };
         const uint64_t starts = row.bits.start[i], word = row.bits.word[i], word_left = word << 1 | row.bits.word[i - 1] >> 63;
         const Word<Pixel> values(static_cast<const Pixel *>(row.pixels), i * 64, width);
-        uint64_t equal[ROWS], left[ROWS] = {}, right[ROWS] = {}, corners = 0;
+        uint64_t equal[std::max(ROWS, 2)], left[ROWS] = {}, right[ROWS] = {}, corners = 0;
         for (int r = 0; r < ROWS; ++r) {
             const BitRow &bits = earlier[r].bits;
             const uint64_t known = r < FIRST_KNOWN ? 0 : r == 1 ? equal[0] : r == 2 ? equal[0] | equal[1] : equal[1];
