@@ -42,6 +42,8 @@ test_python() {
     [[ -x $python ]] || python3 -m venv build/python
     "$python" -c 'import mypy, pytest, scipy, skimage' 2>/dev/null ||
         "$python" -m pip install -q numpy scipy scikit-image pytest mypy
+    # Beside these apsis.edt and apsis.cc3d are tested, where they are to be had.
+    "$python" -c 'import cc3d, edt' 2>/dev/null || "$python" -m pip install -q connected-components-3d edt || true
     rm -f "$results"
     (cd bindings/python && "$python" -m pytest -q -p no:cacheprovider --junit-xml="$results") || true
     count_results "$results"

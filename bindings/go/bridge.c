@@ -51,6 +51,16 @@ apsis_status bridge_components(apsis_context *context, apsis_image set, void *se
                             options);
 }
 
+apsis_status bridge_statistics(apsis_context *context, apsis_image labels, void *labels_data, apsis_component *components,
+                               int64_t capacity, int64_t *count, const apsis_options *options) {
+    return apsis_statistics(context, with_data(&labels, labels_data), components, capacity, count, options);
+}
+
+apsis_status bridge_contacts(apsis_context *context, apsis_image labels, void *labels_data, apsis_contact *contacts,
+                             int64_t capacity, int64_t *count, const apsis_options *options) {
+    return apsis_contacts(context, with_data(&labels, labels_data), contacts, capacity, count, options);
+}
+
 apsis_status bridge_geodesic(apsis_context *context, apsis_image set, void *set_data, apsis_image seeds, void *seeds_data,
                              apsis_image distance, void *distance_data, apsis_image nearest, void *nearest_data,
                              const apsis_options *options) {

@@ -17,6 +17,10 @@ apsis_status bridge_voronoi(apsis_context *context, apsis_image set, void *set_d
                             const apsis_options *options);
 apsis_status bridge_components(apsis_context *context, apsis_image set, void *set_data, apsis_image labels, void *labels_data,
                                apsis_component *components, int64_t capacity, int64_t *count, const apsis_options *options);
+apsis_status bridge_statistics(apsis_context *context, apsis_image labels, void *labels_data, apsis_component *components,
+                               int64_t capacity, int64_t *count, const apsis_options *options);
+apsis_status bridge_contacts(apsis_context *context, apsis_image labels, void *labels_data, apsis_contact *contacts,
+                             int64_t capacity, int64_t *count, const apsis_options *options);
 apsis_status bridge_geodesic(apsis_context *context, apsis_image set, void *set_data, apsis_image seeds, void *seeds_data,
                              apsis_image distance, void *distance_data, apsis_image nearest, void *nearest_data,
                              const apsis_options *options);

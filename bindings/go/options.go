@@ -40,6 +40,7 @@ const (
 	NoInner    Flags = C.APSIS_NO_INNER   // Components: leave out those that do not touch it
 	Mixed      Flags = C.APSIS_MIXED      // Voronoi by Sweep: as the sweeps leave it
 	LabelImage Flags = C.APSIS_LABELS     // every value other than 0 is a set of its own
+	Border     Flags = C.APSIS_BORDER     // Distance: what lies outside the image is background
 )
 
 // Options say what to compute.  The zero value of each means its default, and nil options are all the defaults.

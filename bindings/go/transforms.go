@@ -3,7 +3,10 @@ package apsis
 // #include "bridge.h"
 import "C"
 
-import "unsafe"
+import (
+	"fmt"
+	"unsafe"
+)
 
 // Component is what is known of one component.  Coordinates are in pixels, x first.
 type Component struct {
@@ -25,8 +28,18 @@ type Extent struct {
 	Gap      float64 // by how much an eccentricity may be larger than the one given: 0, but where the budget has run out
 }
 
+// Contact is how two values of a label image touch.
+type Contact struct {
+	A       int64    // the lower value
+	B       int64    // the greater one
+	Faces   [3]int64 // pairs of their pixels side by side along x, y, z
+	Corners int64    // pairs of pixels that are neighbours across an edge or a corner alone
+	Area    float64  // of their faces, in units of spacing; in 2-D their length
+}
+
 // The library writes into slices of these.
 var (
+	_ [C.sizeof_apsis_contact]byte   = [unsafe.Sizeof(Contact{})]byte{}
 	_ [C.sizeof_apsis_component]byte = [unsafe.Sizeof(Component{})]byte{}
 	_ [C.sizeof_apsis_extent]byte    = [unsafe.Sizeof(Extent{})]byte{}
 )
@@ -75,6 +88,68 @@ func (c *Context) Statistics(set, labels Image, options *Options) ([]Component, 
 		known = make([]Component, n)
 		err = c.check(C.bridge_components(c.handle, set.is, set.data, C.apsis_image{}, nil,
 			(*C.apsis_component)(unsafe.Pointer(&known[0])), n, &n, options.forC()))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return known[:n], nil
+}
+
+// ValueStatistics says what is known of each value of a label image, wherever its pixels are, in ascending order; of 0, the
+// background, too.
+func (c *Context) ValueStatistics(labels Image) ([]Component, error) {
+	known := make([]Component, room)
+	n, err := c.values(labels, known, nil)
+	if err == nil && n > room {
+		known = make([]Component, n)
+		n, err = c.values(labels, known, nil)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return known[:n], nil
+}
+
+// ValueTable says what is known of the values 0, 1, ..., below capacity, by value: of one that does not occur the area is 0.
+func (c *Context) ValueTable(labels Image, capacity int) ([]Component, error) {
+	if capacity < 0 {
+		return nil, &Error{ErrorArgument, fmt.Sprintf("ValueTable: capacity is %d, but must not be negative", capacity)}
+	}
+	known := make([]Component, capacity)
+	for value := range known { // those of an image without pixels stay so
+		known[value] = Component{First: -1, Lower: [3]int64{-1, -1, -1}, Upper: [3]int64{-1, -1, -1}, Value: int64(value)}
+	}
+	if _, err := c.values(labels, known, &Options{Flags: C.APSIS_DENSE}); err != nil {
+		return nil, err
+	}
+	return known, nil
+}
+
+func (c *Context) values(labels Image, known []Component, options *Options) (count int64, err error) {
+	if err := wrongOf("labels", labels); err != nil {
+		return 0, err
+	}
+	var first *C.apsis_component
+	if len(known) > 0 {
+		first = (*C.apsis_component)(unsafe.Pointer(&known[0]))
+	}
+	var n C.int64_t
+	err = c.check(C.bridge_statistics(c.handle, labels.is, labels.data, first, C.int64_t(len(known)), &n, options.forC()))
+	return int64(n), err
+}
+
+// Contacts says which values of a label image touch, and how much, in ascending order; 0, the background, touches nothing.
+func (c *Context) Contacts(labels Image, options *Options) ([]Contact, error) {
+	if err := wrongOf("labels", labels); err != nil {
+		return nil, err
+	}
+	known, n := make([]Contact, room), C.int64_t(0)
+	err := c.check(C.bridge_contacts(c.handle, labels.is, labels.data, (*C.apsis_contact)(unsafe.Pointer(&known[0])), room, &n,
+		options.forC()))
+	if err == nil && n > room {
+		known = make([]Contact, n)
+		err = c.check(C.bridge_contacts(c.handle, labels.is, labels.data, (*C.apsis_contact)(unsafe.Pointer(&known[0])), n, &n,
+			options.forC()))
 	}
 	if err != nil {
 		return nil, err

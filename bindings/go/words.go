@@ -27,6 +27,9 @@ func inGo(message string) string {
 
 // camel is a name of the library as Go writes it.
 func camel(name string) string {
+	if name == "APSIS_LABELS" {
+		return "LabelImage"
+	}
 	words := strings.Split(strings.ToLower(name), "_")
 	if words[0] == "apsis" {
 		words = words[1:]

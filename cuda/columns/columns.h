@@ -44,6 +44,11 @@ void pack_runs(const View &labels, int axis, const Columns &columns, cudaStream_
 /// The rows of an image as columns along x: row (y, z) has number z * height + y.
 Columns shape_rows(const View &labels);
 
+/// Queues in one launch the packing of the begins of runs along y into `columns`, and along x into `rows`.  `members` has the
+/// shape of the words of rows, and gets a bit for each pixel that is not 0.
+void pack_runs_of_planes(const View &labels, const Columns &columns, const Columns &rows, uint32_t *members,
+                         cudaStream_t stream);
+
 // ---- What that consists of ----
 
 /// Of a slab (slab.cu): carves room for the sites outside of it, and takes these from the job, as carries of its end strips.

@@ -4,7 +4,10 @@
 // A thread packs a word, 32 pixels of a column.  Neighbouring threads take columns side by side, and along x words side by
 // side.
 //
-// Cost: the pixels in, along y and z once more for each strip's first row, and 1/8 byte a pixel out.
+// Cost: the pixels in, along y and z once more for each strip's first row, and 1/8 byte a pixel out.  In a plane a warp packs
+// 32 rows of 32 pixels along both axes, and reads them once.
+#include <type_traits>
+
 #include "cuda/columns/columns.h"
 #include "cuda/runtime/launch.h"
 
@@ -49,18 +52,81 @@ __global__ void pack_begins(View labels, int axis, Columns columns) {
     }
 }
 
+constexpr int ROWS_AT_ONCE = 8;  // whose pixels a lane loads before it looks at them
+
+/// A warp packs a tile of 32 rows and 32 columns: a lane has a column, and in the end a row.
+template <class Pixel>
+__global__ void __launch_bounds__(BLOCK) pack_tiles(View labels, Columns columns, Columns rows, uint32_t *members) {
+    using Number = std::conditional_t<sizeof(Pixel) == 8, unsigned long long, uint32_t>;
+    const int lane = threadIdx.x % WARP;
+    const int64_t across = rows.strips(), strips = columns.strips(), total = columns.batch * strips * across;
+    for (int64_t tile = first_item() / WARP; tile < total; tile += item_step() / WARP) {
+        const int64_t word = tile % across, strip = tile / across % strips, image = tile / across / strips;
+        const int64_t left = word * WARP, x = left + lane, y = strip * STRIP;
+        const int height = static_cast<int>(min(columns.length - y, int64_t(STRIP)));
+        const bool is_inside = x < columns.count;
+        const uint8_t *const first = labels.row(y, image) + x * labels.stride[0];
+        const auto read = [](const uint8_t *pixel) { return Number(*reinterpret_cast<const Pixel *>(pixel)); };
+        Number above = is_inside ? read(y > 0 ? first - labels.stride[1] : first) : 0;
+        // Of a lane's row: the pixel beside the tile.
+        const Number beside = word > 0 && lane < height ? read(labels.row(y + lane, image) + (left - 1) * labels.stride[0]) : 0;
+        uint32_t begins = 0, row_begins = 0, row_members = 0;
+        for (int from = 0; from < height; from += ROWS_AT_ONCE) {
+            Number values[ROWS_AT_ONCE];
+#pragma unroll
+            for (int k = 0; k < ROWS_AT_ONCE; ++k)
+                values[k] = is_inside && from + k < height ? read(first + (from + k) * labels.stride[1]) : 0;
+#pragma unroll
+            for (int k = 0; k < ROWS_AT_ONCE; ++k) {
+                const int r = from + k;
+                const Number value = values[k], before = __shfl_up_sync(ALL_LANES, value, 1);
+                const Number outside = __shfl_sync(ALL_LANES, beside, r);
+                const bool begins_here = value != (lane > 0 ? before : word > 0 ? outside : value);
+                const uint32_t of_row = __ballot_sync(ALL_LANES, is_inside && begins_here);
+                const uint32_t members_of_row = __ballot_sync(ALL_LANES, value != 0);
+                begins |= static_cast<uint32_t>(value != above) << r;
+                above = value;
+                if (lane == r) row_begins = of_row, row_members = members_of_row;
+            }
+        }
+        if (is_inside) columns.words[columns.at(image, strip, x)] = begins & columns.valid(strip);
+        if (lane >= height) continue;
+        const int64_t at = rows.at(0, word, image * columns.length + y + lane);
+        rows.words[at] = row_begins, members[at] = row_members;
+    }
+}
+
+/// Calls pack(pixel) with a number of the type that labels are compared as.
+template <class Pack>
+void with_pixels(apsis_type type, Pack pack) {
+    switch (type) {
+        case APSIS_U16: return pack(uint16_t());
+        case APSIS_I32: return pack(uint32_t());
+        case APSIS_I64: return pack(uint64_t());
+        default: return pack(uint8_t());
+    }
+}
+
 }  // namespace
 
 void pack_runs(const View &labels, int axis, const Columns &columns, cudaStream_t stream) {
-    const auto pack = [&](auto kernel) {
-        launch("pack_begins", kernel, ceil_div(columns.total(), BLOCK), BLOCK, stream, labels, axis, columns);
-    };
-    switch (labels.type) {
-        case APSIS_U16: return pack(pack_begins<uint16_t>);
-        case APSIS_I32: return pack(pack_begins<uint32_t>);
-        case APSIS_I64: return pack(pack_begins<uint64_t>);
-        default: return pack(pack_begins<uint8_t>);
-    }
+    with_pixels(labels.type, [&](auto pixel) {
+        launch("pack_begins", pack_begins<decltype(pixel)>, ceil_div(columns.total(), BLOCK), BLOCK, stream, labels, axis,
+               columns);
+    });
+}
+
+void pack_runs_of_planes(const View &labels, const Columns &columns, const Columns &rows, uint32_t *members,
+                         cudaStream_t stream) {
+    const int64_t tiles = columns.batch * columns.strips() * rows.strips();
+    with_pixels(labels.type, [&](auto pixel) {
+        launch("pack_tiles", pack_tiles<decltype(pixel)>, ceil_div(tiles, WARPS), BLOCK, stream, labels, columns, rows,
+               members);
+    });
+    if (columns.far_groups)
+        check(cudaMemsetAsync(columns.far_groups, 0, static_cast<size_t>(columns.count_far()) * sizeof *columns.far_groups,
+                              stream),
+              "clearing the counts of far groups");
 }
 
 Columns shape_rows(const View &labels) {

@@ -13,6 +13,7 @@
 #include "cuda/components/label_row_pairs.cuh"
 #include "cuda/components/label_rows.cuh"
 #include "cuda/components/select.cuh"
+#include "cuda/components/value_tiles.cuh"
 
 namespace apsis::cuda::components {
 
@@ -30,6 +31,12 @@ Launch plan_label(const Plan &plan, int64_t count, bool measures) {
     return {"label_tile", count, Tile::THREADS, measures ? sizeof(MeasuredTileParts<Tile>) : sizeof(TileParts<Tile>)};
 }
 
+void check_size(const View &set, bool fits) {
+    if (fits) return;
+    throw Error(APSIS_ERROR_UNSUPPORTED, "set: size is %lld x %lld x %lld, too large for its components on a CUDA device",
+                static_cast<long long>(set.size[0]), static_cast<long long>(set.size[1]), static_cast<long long>(set.size[2]));
+}
+
 template <class Tile>
 void plan_tiles(const ComponentsJob &job, Plan &plan) {
     const int64_t width = job.set.size[0], height = job.set.size[1], depth = job.set.size[2];
@@ -38,9 +45,7 @@ void plan_tiles(const ComponentsJob &job, Plan &plan) {
     plan.has_nodes = across * down > 1 || (plan.is_volume && deep > 1);
     const int64_t most = plan.has_nodes ? int64_t(1) << (32 - Tile::NODE_BITS) : MOST_BLOCKS;
     const int64_t codes = job.told.has_faces() ? 2 * job.columns() : 0;
-    if (count > most || job.set.pixels() / 2 + codes > int64_t(UINT32_MAX) - LabelledTile<Tile>::ENTRIES)
-        throw Error(APSIS_ERROR_UNSUPPORTED, "set: size is %lld x %lld x %lld, too large for its components on a CUDA device",
-                    static_cast<long long>(width), static_cast<long long>(height), static_cast<long long>(depth));
+    check_size(job.set, count <= most && job.set.pixels() / 2 + codes <= int64_t(UINT32_MAX) - LabelledTile<Tile>::ENTRIES);
     plan.across = static_cast<uint32_t>(across), plan.down = static_cast<uint32_t>(down);
     plan.deep = static_cast<uint32_t>(deep);
     const int64_t rows = std::min<int64_t>(height, Tile::ROWS), planes = std::min<int64_t>(depth, Tile::PLANES);
@@ -66,6 +71,20 @@ Plan plan_of(const ComponentsJob &job) {
     plan.by_row_pairs = !plan.is_volume && !plan.stores_roots;
     plan.counts_alone = !plan.is_volume && !job.labels && !job.components && !job.selects() && !job.is_slab();
     with_tile(plan, [&](auto tile) { plan_tiles<decltype(tile)>(job, plan); });
+    return plan;
+}
+
+ValuePlan value_plan_of(const ComponentsJob &job) {
+    ValuePlan plan;
+    with_value_tile(job.axes, job.connectivity, [&](auto tile) {
+        using Tile = decltype(tile);
+        const int64_t across = ceil_div(job.set.size[0], Tile::WORDS * WARP), down = ceil_div(job.set.size[1], Tile::ROWS),
+                      count = across * down * ceil_div(job.set.size[2], Tile::PLANES);
+        check_size(job.set, count <= MOST_BLOCKS && job.set.pixels() <= int64_t(UINT32_MAX));
+        plan.across = static_cast<uint32_t>(across), plan.down = static_cast<uint32_t>(down);
+        plan.label = {"label_value_tile", count, Tile::THREADS};
+        if (count > 1) plan.join = {"join_value_tile", count, Tile::THREADS};
+    });
     return plan;
 }
 

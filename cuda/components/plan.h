@@ -21,7 +21,14 @@ struct Plan {
     Launch label, areas, remeasure, write, end;    // `end`: the tiles of the first row or plane, or of the last
 };
 
-/// Pure arithmetic: no call of CUDA.  Throws APSIS_ERROR_UNSUPPORTED if an image is too large.
+/// The tiles of a label image.
+struct ValuePlan {
+    uint32_t across = 0, down = 0;  // tiles
+    Launch label, join;
+};
+
+/// Pure arithmetic: no call of CUDA.  Both throw APSIS_ERROR_UNSUPPORTED if an image is too large.
 Plan plan_of(const ComponentsJob &job);
+ValuePlan value_plan_of(const ComponentsJob &job);
 
 }  // namespace apsis::cuda::components

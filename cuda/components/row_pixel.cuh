@@ -11,20 +11,13 @@ namespace apsis::cuda::components {
 
 #if defined(__CUDACC__)
 
-/// The value of a pixel, or 0 outside the image.
-template <class Pixel>
-__device__ Pixel value_at(const View &set, int64_t x, int64_t y, int64_t z) {
-    if (x < 0 || y < 0 || z < 0 || x >= set.size[0] || y >= set.size[1] || z >= set.size[2]) return 0;
-    return *reinterpret_cast<const Pixel *>(set.row(y, z) + x * set.stride[0]);
-}
-
 /// Labels are connected where they are equal.
 template <class Value>
 struct Equal {
     using Pixel = Value;
     static constexpr bool IS_TRANSITIVE = true;
 
-    __device__ static Pixel at(const View &set, int64_t x, int64_t y, int64_t z) { return value_at<Pixel>(set, x, y, z); }
+    __device__ static Pixel value(const View &, const uint8_t *pixel) { return *reinterpret_cast<const Pixel *>(pixel); }
     __device__ bool connect(Pixel one, Pixel other) const { return one && one == other; }
 };
 
@@ -38,9 +31,9 @@ struct Near<int32_t> {
     static constexpr bool IS_TRANSITIVE = false;
     uint32_t delta;
 
-    __device__ static Pixel at(const View &set, int64_t x, int64_t y, int64_t z) {
-        if (set.type == APSIS_U8) return value_at<uint8_t>(set, x, y, z);
-        return set.type == APSIS_U16 ? value_at<uint16_t>(set, x, y, z) : value_at<int32_t>(set, x, y, z);
+    __device__ static Pixel value(const View &set, const uint8_t *pixel) {
+        if (set.type == APSIS_U8) return *pixel;
+        return set.type == APSIS_U16 ? *reinterpret_cast<const uint16_t *>(pixel) : *reinterpret_cast<const int32_t *>(pixel);
     }
     __device__ bool connect(Pixel one, Pixel other) const {
         const uint32_t least = static_cast<uint32_t>(min(one, other)), most = static_cast<uint32_t>(max(one, other));
@@ -54,11 +47,18 @@ struct Near<float> {
     static constexpr bool IS_TRANSITIVE = false;
     double delta;
 
-    __device__ static Pixel at(const View &set, int64_t x, int64_t y, int64_t z) { return value_at<float>(set, x, y, z); }
+    __device__ static Pixel value(const View &, const uint8_t *pixel) { return *reinterpret_cast<const float *>(pixel); }
     __device__ bool connect(Pixel one, Pixel other) const {
         return one != 0 && other != 0 && (one == other || fabs(static_cast<double>(one) - static_cast<double>(other)) <= delta);
     }
 };
+
+/// The value of a pixel, or 0 outside the image.
+template <class Values>
+__device__ typename Values::Pixel value_at(const View &set, int64_t x, int64_t y, int64_t z) {
+    if (x < 0 || y < 0 || z < 0 || x >= set.size[0] || y >= set.size[1] || z >= set.size[2]) return 0;
+    return Values::value(set, set.row(y, z) + x * set.stride[0]);
+}
 
 /// A lane's pixel, and the one to the left of it; 0 outside the tile.
 template <class Values>
@@ -66,23 +66,35 @@ struct RowPixel {
     using Pixel = typename Values::Pixel;
     Pixel value = 0, left = 0;
 
+    /// Warp.  `pixel` is that of the lane, and is inside the image.
+    __device__ static RowPixel at(const View &set, const uint8_t *pixel, bool goes_left) {
+        RowPixel here;
+        here.value = Values::value(set, pixel);
+        here.left = __shfl_up_sync(ALL_LANES, here.value, 1);
+        if (threadIdx.x % WARP == 0) here.left = goes_left ? Values::value(set, pixel - set.stride[0]) : Pixel(0);
+        return here;
+    }
     /// Warp.
     __device__ static RowPixel at(const View &set, int64_t x, int64_t y, int64_t z, bool goes_left) {
-        RowPixel pixel;
-        pixel.value = Values::at(set, x, y, z);
-        pixel.left = __shfl_up_sync(ALL_LANES, pixel.value, 1);
-        if (threadIdx.x % WARP == 0) pixel.left = goes_left ? Values::at(set, x - 1, y, z) : Pixel(0);
-        return pixel;
+        RowPixel here;
+        here.value = value_at<Values>(set, x, y, z);
+        here.left = __shfl_up_sync(ALL_LANES, here.value, 1);
+        if (threadIdx.x % WARP == 0) here.left = goes_left ? value_at<Values>(set, x - 1, y, z) : Pixel(0);
+        return here;
     }
     __device__ bool goes_on(const Values &values) const { return values.connect(value, left); }
-    __device__ bool starts(const Values &values) const { return value && !goes_on(values); }
+    __device__ bool starts(const Values &values) const {
+        return Values::IS_TRANSITIVE ? value && left != value : value && !goes_on(values);
+    }
     __device__ bool connects(const RowPixel &other, const Values &values) const { return values.connect(value, other.value); }
 
     /// Whether a run begins to meet one of an earlier row here: pixels above each other; this pixel and the one to the left
     /// there; or the one to the left here and that one.
     __device__ bool meets(const RowPixel &other, const Values &values) const {
-        const bool met = Values::IS_TRANSITIVE || values.connect(left, other.left);
-        return connects(other, values) && (starts(values) || other.starts(values) || !met);
+        if constexpr (Values::IS_TRANSITIVE)
+            return connects(other, values) && (starts(values) || other.starts(values));
+        else
+            return connects(other, values) && !(goes_on(values) && other.goes_on(values) && values.connect(left, other.left));
     }
     __device__ bool meets_left(const RowPixel &other, const Values &values) const {
         if constexpr (Values::IS_TRANSITIVE)

@@ -14,8 +14,6 @@
 
 namespace apsis::cuda::components {
 
-constexpr uint32_t NO_PIXEL = UINT32_MAX;  // more pixels than indices can tell
-
 /// A tile of a label image, 8192 pixels, with the earlier rows of a tile of sets.
 template <class Set, int NEIGHBOURS, int WORDS_IN_ROW, int ROWS_OF_PLANE, int PLANES_OF_TILE>
 struct ValueTile {
@@ -62,8 +60,9 @@ struct ValuePlace {
 };
 
 /// The shared memory of a block that labels a tile.
-template <class Tile>
+template <class Values, class Tile>
 struct LabelledValues {
+    using Pixel = RowPixel<Values>;
     static constexpr int RUNS = Tile::THREADS * WARP, ENTRIES = RUNS + RUNS / 32;
     static constexpr int KINDS_A_ROW = Tile::DIAGONALS ? 3 : 1, KINDS = Tile::EARLIER_ROWS * KINDS_A_ROW;
     static constexpr int LEFT = 1, RIGHT = 2;  // the second and the third kind of meeting
@@ -78,9 +77,7 @@ struct LabelledValues {
     __device__ Runs runs_of(int at) const { return {start[at], runs_before[at]}; }
 
     /// Warp: writes a word's meetings with an earlier row.  Those at `implied` pixels other joins imply.
-    template <class Values>
-    __device__ void put_meetings(int s, int at, const RowPixel<Values> &own, const RowPixel<Values> &other, uint32_t implied,
-                                 const Values &values) {
+    __device__ void put_meetings(const Values &values, int s, int at, const Pixel &own, const Pixel &other, uint32_t implied) {
         const uint32_t here = __ballot_sync(ALL_LANES, own.meets(other, values)) & ~implied;
         if (threadIdx.x % WARP == 0) meetings[s * KINDS_A_ROW][at] = here;
         if constexpr (Tile::DIAGONALS) {
@@ -93,20 +90,28 @@ struct LabelledValues {
         }
     }
 
-    /// Block: compares the pixels of a tile.  A warp has 32 words of a column of words, and loads some rows at once.
-    template <class Values>
+    /// Block: compares the pixels of a tile, which is WHOLE if all are inside the image.  A warp has 32 words of a column of
+    /// words, and loads some rows at once.
+    template <bool WHOLE>
     __device__ void compare(const View &set, const ValuePlace<Tile> &place, const Values &values) {
         constexpr int AT_ONCE = Tile::PLANES > 1 ? 4 : 8;
         static_assert(Tile::ROWS % AT_ONCE == 0);
         const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, column = warp % Tile::WORDS;
         const int64_t x = place.x + column * WARP + lane;
-        const auto load = [&](int y, int z) { return RowPixel<Values>::at(set, x, place.y + y, place.z + z, column > 0); };
-        RowPixel<Values> above;
+        const uint8_t *const first = set.row(place.y, place.z) + x * set.stride[0];
+        const auto load = [&](int y, int z) {
+            return WHOLE ? Pixel::at(set, first + y * set.stride[1] + z * set.stride[2], column > 0)
+                         : Pixel::at(set, x, place.y + y, place.z + z, column > 0);
+        };
+        const auto connected = [&](const Pixel &one, const Pixel &other) {
+            return __ballot_sync(ALL_LANES, one.connects(other, values));
+        };
+        Pixel above;
         uint32_t in_plane_above = 0;
 #pragma unroll 1
         for (int row = warp / Tile::WORDS * WARP, end = row + WARP; row < end; row += AT_ONCE) {
             const int y0 = row % Tile::ROWS, z = row / Tile::ROWS;
-            RowPixel<Values> own[AT_ONCE], behind[AT_ONCE + 2];  // behind: from the row before on
+            Pixel own[AT_ONCE], behind[AT_ONCE + 2];  // behind: from the row before on
             if (y0 == 0) above = {}, in_plane_above = 0;
             if (y0 > 0 && row % WARP == 0) above = load(y0 - 1, z);
 #pragma unroll
@@ -121,20 +126,17 @@ struct LabelledValues {
                 const uint32_t all = __ballot_sync(ALL_LANES, own[i].value != 0);
                 const uint32_t begin = __ballot_sync(ALL_LANES, own[i].starts(values));
                 if (lane == 0) bits[at] = all, start[at] = begin;
-                put_meetings(0, at, own[i], above, 0, values);
+                put_meetings(values, 0, at, own[i], above, 0);
                 if constexpr (Tile::EARLIER_ROWS > 1) {
-                    const auto connected = [&](const RowPixel<Values> &one, const RowPixel<Values> &other) {
-                        return __ballot_sync(ALL_LANES, one.connects(other, values));
-                    };
                     const uint32_t in_row = connected(own[i], above), in_plane = connected(own[i], behind[i + 1]);
                     // Those of the plane before: with the row before, and with the next.  Of equal values they follow.
                     const uint32_t across = Values::IS_TRANSITIVE ? ALL_LANES : connected(behind[i + 1], behind[i]);
-                    put_meetings(1, at, own[i], behind[i + 1], in_row & in_plane & in_plane_above & across, values);
+                    put_meetings(values, 1, at, own[i], behind[i + 1], in_row & in_plane & in_plane_above & across);
                     if constexpr (Tile::EARLIER_ROWS > 2) {
                         const uint32_t by_row = Values::IS_TRANSITIVE ? in_row : in_row & in_plane_above;
                         const uint32_t next = Values::IS_TRANSITIVE ? ALL_LANES : connected(behind[i + 1], behind[i + 2]);
-                        put_meetings(2, at, own[i], behind[i], by_row | (in_plane & across), values);
-                        put_meetings(3, at, own[i], behind[i + 2], in_plane & next, values);
+                        put_meetings(values, 2, at, own[i], behind[i], by_row | (in_plane & across));
+                        put_meetings(values, 3, at, own[i], behind[i + 2], in_plane & next);
                     }
                     in_plane_above = in_plane;
                 }
@@ -171,8 +173,8 @@ struct LabelledValues {
     __device__ void link() {
         const int at = threadIdx.x;
         constexpr int PLANE = Tile::EARLIER_ROWS > 1, FIRST_LEFT = Tile::DIAGONALS ? LEFT : 0;  // 0: there is none
-        const uint32_t all = start[at], here = meetings[0][at] & all;
-        const uint32_t left = FIRST_LEFT ? meetings[FIRST_LEFT][at] & all & ~here : 0;
+        const uint32_t all = start[at], here = meetings[0][at] & all, all_left = FIRST_LEFT ? meetings[FIRST_LEFT][at] : 0;
+        const uint32_t left = Values::IS_TRANSITIVE ? all_left : all_left & all & ~here;  // of equal values it is the same
         const uint32_t plane = PLANE ? meetings[PLANE * KINDS_A_ROW][at] & all & ~here & ~left : 0;
         const Runs above = here | left ? runs_of(word_of(0)) : Runs{0, 0};
         const Runs behind = plane ? runs_of(word_of(PLANE)) : Runs{0, 0};
@@ -186,7 +188,7 @@ struct LabelledValues {
                                             : run;
         }
         meetings[0][at] &= ~all;
-        if (FIRST_LEFT) meetings[FIRST_LEFT][at] &= ~left;
+        if (FIRST_LEFT) meetings[FIRST_LEFT][at] = all_left ^ left;
         if (PLANE) meetings[PLANE * KINDS_A_ROW][at] &= ~plane;
     }
 
@@ -208,17 +210,22 @@ struct LabelledValues {
     }
 };
 
-/// As many as shared memory has room for in volumes.  Values of 64 bits take more registers.
+/// As many as shared memory has room for.  Values of 64 bits take more registers.
 template <class Values, class Tile>
-constexpr int LABEL_BLOCKS_PER_SM = Tile::PLANES > 1 && sizeof(typename Values::Pixel) == 8 ? 3 : 4;
+constexpr int LABEL_BLOCKS_PER_SM = (Tile::PLANES > 1 ? 4 : 5) - (sizeof(typename Values::Pixel) == 8);
 
 template <class Values, class Tile>
 __global__ void __launch_bounds__(Tile::THREADS, LABEL_BLOCKS_PER_SM<Values, Tile>)
     label_value_tile(ValueImage image, Values values) {
-    using Labelled = LabelledValues<Tile>;
+    using Labelled = LabelledValues<Values, Tile>;
     __shared__ Labelled labelled;
     const ValuePlace<Tile> place(image);
-    labelled.compare(image.set, place, values);
+    const bool is_whole = place.x + Tile::WORDS * WARP <= image.set.size[0] && place.y + Tile::ROWS <= image.set.size[1] &&
+                          place.z + Tile::PLANES <= image.set.size[2];
+    if (is_whole)
+        labelled.template compare<true>(image.set, place, values);
+    else
+        labelled.template compare<false>(image.set, place, values);
     labelled.label();
     // From here on the parent of a root is ENTRIES plus the place of its first pixel in the tile.
     const int at = threadIdx.x;
@@ -229,20 +236,22 @@ __global__ void __launch_bounds__(Tile::THREADS, LABEL_BLOCKS_PER_SM<Values, Til
         parts |= rest & -rest;
         labelled.parents[run] = Labelled::ENTRIES + at * WARP + __ffs(rest) - 1;
     }
-    // Indices are below 2^32, and so need no more bits on the way.
-    const auto row_of = [&](uint32_t word) {  // of the image
-        const uint32_t y = word / Tile::WORDS % Tile::ROWS, z = word / Tile::WORDS / Tile::ROWS;
-        return (static_cast<uint32_t>(place.z) + z) * image.height + static_cast<uint32_t>(place.y) + y;
+    // Rows and indices of the image are below 2^32, and so need no more bits on the way.
+    const uint32_t width = static_cast<uint32_t>(image.set.size[0]);
+    const auto row_of = [&](uint32_t word) {  // from the tile's first one
+        const uint32_t row = word / Tile::WORDS;
+        return Tile::PLANES > 1 ? row / Tile::ROWS * image.height + row % Tile::ROWS : row;
     };
+    const uint32_t first_row = static_cast<uint32_t>(place.z) * image.height + static_cast<uint32_t>(place.y);
+    const uint32_t first_pixel = first_row * width + static_cast<uint32_t>(place.x);
     const auto index_of = [&](uint32_t pixel) {
-        return row_of(pixel / WARP) * static_cast<uint32_t>(image.set.size[0]) + static_cast<uint32_t>(place.x) +
-               pixel % (Tile::WORDS * WARP);
+        return first_pixel + row_of(pixel / WARP) * width + pixel % (Tile::WORDS * WARP);
     };
     const bool is_inside = place.first_word + at % Tile::WORDS < image.words &&
                            place.y + at / Tile::WORDS % Tile::ROWS < image.set.size[1] &&
                            place.z + at / Tile::WORDS / Tile::ROWS < image.set.size[2];
     if (is_inside) {
-        const uint32_t word = row_of(at) * image.words + place.first_word + at % Tile::WORDS;
+        const uint32_t word = (first_row + row_of(at)) * image.words + place.first_word + at % Tile::WORDS;
         image.bits[word] = labelled.bits[at];
         image.heads[word] = labelled.start[at] | (labelled.bits[at] & 1);
         image.parts[word] = parts;
@@ -290,14 +299,27 @@ __device__ inline void unite_pixels(const ValueImage &image, uint32_t high, uint
     }
 }
 
+/// The words of a tile that have earlier rows in other tiles: all of the first plane, in others those of the first row, and of
+/// the last one if the row after it is an earlier row.
+template <class Tile>
+struct ValueRim {
+    static constexpr int LATER = Tile::PLANES - 1,
+                         WORDS = Tile::PLANES == 1 ? Tile::WORDS : Tile::ROWS + LATER * (Tile::EARLIER_ROWS / 2);
+    static_assert(Tile::PLANES == 1 || (Tile::WORDS == 1 && Tile::EARLIER_ROWS <= 4));
+
+    __device__ static int word(int i) {
+        if (Tile::PLANES == 1 || i < Tile::ROWS) return i;
+        const int row = i - Tile::ROWS, z = 1 + (row < LATER ? row : row - LATER);
+        return z * Tile::ROWS + (row < LATER ? 0 : Tile::ROWS - 1);
+    }
+};
+
 /// Warp: joins the runs of a word of the tile with those of earlier rows in other tiles.  What joins of neighbouring rows imply
-/// is left out: that of rows one plane on, or one row on, where all four pixels are equal; and that across both, where a pixel
-/// of the one row or of the other is equal.
+/// is left out: that of rows one plane on, or one row on, where all four pixels are connected; and that across both, where a
+/// pixel of the one row or of the other is connected with both.
 template <class Values, class Tile>
 __device__ void join_value_rows(const ValueImage &image, const Values &values, const ValuePlace<Tile> &place, int word) {
     const int column = word % Tile::WORDS, own_y = word / Tile::WORDS % Tile::ROWS, own_z = word / Tile::WORDS / Tile::ROWS;
-    const bool is_first_plane = Tile::PLANES > 1 && own_z == 0;
-    if (own_y > 0 && !is_first_plane && !(Tile::EARLIER_ROWS > 2 && own_y == Tile::ROWS - 1)) return;
     const int64_t x = place.x + column * WARP + threadIdx.x % WARP, y = place.y + own_y, z = place.z + own_z;
     if (x - threadIdx.x % WARP >= image.set.size[0] || y >= image.set.size[1] || z >= image.set.size[2]) return;
     const auto load = [&](int dy, int dz) { return RowPixel<Values>::at(image.set, x, y + dy, z + dz, column > 0); };
@@ -315,21 +337,22 @@ __device__ void join_value_rows(const ValueImage &image, const Values &values, c
         join(own, row, Tile::earlier_row(0), false);
     } else {
         const RowPixel<Values> plane = load(0, -1), across = load(-1, -1);
-        const bool in_row = own.connects(row, values), in_plane = own.connects(plane, values);
         // Of equal values these follow, where they are needed.
         const auto also = [&](const RowPixel<Values> &one, const RowPixel<Values> &other) {
             return Values::IS_TRANSITIVE || one.connects(other, values);
         };
-        const bool all_connected = in_row && in_plane && row.connects(across, values) && also(plane, across);
+        const bool all_connected = own.connects(row, values) && own.connects(plane, values) &&
+                                   (Values::IS_TRANSITIVE ? own : row).connects(across, values) && also(plane, across);
         const bool row_is_outside = own_y == 0, plane_is_outside = own_z == 0;
         if (row_is_outside) join(own, row, Tile::earlier_row(0), all_connected && !plane_is_outside);
         if (plane_is_outside) join(own, plane, Tile::earlier_row(1), all_connected && !row_is_outside);
         if constexpr (Tile::EARLIER_ROWS > 2) {
             if (row_is_outside || plane_is_outside)
-                join(own, across, Tile::earlier_row(2), (in_row && also(row, across)) || (in_plane && also(plane, across)));
+                join(own, across, Tile::earlier_row(2),
+                     (own.connects(row, values) && also(row, across)) || (own.connects(plane, values) && also(plane, across)));
             if (plane_is_outside || own_y == Tile::ROWS - 1) {
                 const RowPixel<Values> next = load(1, -1);
-                join(own, next, Tile::earlier_row(3), in_plane && also(plane, next));
+                join(own, next, Tile::earlier_row(3), own.connects(plane, values) && also(plane, next));
             }
         }
     }
@@ -345,27 +368,33 @@ __device__ void join_value_sides(const ValueImage &image, const Values &values, 
     const int64_t x = place.x, y = place.y + own_y, z = place.z + own_z;
     const auto value = [&](int dx, int dy, int dz) {
         if (Tile::PLANES == 1 && dz) return Pixel(0);
-        return Values::at(image.set, x + dx, y + dy, z + dz);
+        return value_at<Values>(image.set, x + dx, y + dy, z + dz);
     };
     const Pixel own = value(0, 0, 0);
     if (!own) return;
     const uint32_t head = head_of(image, x, y, z);
     const Pixel beside = value(-1, 0, 0);
     const auto goes_around = [&](int dy, int dz) {
-        const Pixel up = value(0, dy, dz), corner = value(-1, dy, dz);
-        return values.connect(own, up) && values.connect(up, corner) &&
-               (Values::IS_TRANSITIVE || values.connect(corner, beside));
+        const Pixel up = value(0, dy, dz);
+        if (!values.connect(own, up)) return false;
+        const Pixel corner = value(-1, dy, dz);
+        return Values::IS_TRANSITIVE ? values.connect(own, corner)
+                                     : values.connect(up, corner) && values.connect(corner, beside);
     };
     const bool is_beside = values.connect(own, beside);
-    if (is_beside && (own_y == 0 || !goes_around(-1, 0)) && (own_z == 0 || !goes_around(0, -1)))
-        unite_pixels(image, head, head_of(image, x - 1, y, z));
-    if (is_beside && Values::IS_TRANSITIVE) return;
+    if (is_beside) {
+        if ((own_y == 0 || !goes_around(-1, 0)) && (own_z == 0 || !goes_around(0, -1)))
+            unite_pixels(image, head, head_of(image, x - 1, y, z));
+        if (Values::IS_TRANSITIVE) return;
+    }
     for (int n = 0; n < 9; ++n) {
         const int dy = n % 3 - 1, dz = n / 3 - 1;
         if (n == 4 || (dy != 0) + (dz != 0) >= Tile::CONNECTIVITY || (Tile::PLANES == 1 && dz)) continue;
-        const Pixel corner = value(-1, dy, dz), over = value(0, dy, dz);
-        if (!values.connect(own, corner) || (values.connect(own, over) && values.connect(over, corner))) continue;
-        if (is_beside && values.connect(beside, corner)) continue;
+        const Pixel corner = value(-1, dy, dz);
+        if (!values.connect(own, corner)) continue;
+        const Pixel over = value(0, dy, dz);
+        if (values.connect(own, over) && (Values::IS_TRANSITIVE || values.connect(over, corner))) continue;
+        if (!Values::IS_TRANSITIVE && is_beside && values.connect(beside, corner)) continue;
         unite_pixels(image, head, head_of(image, x - 1, y + dy, z + dz));
     }
 }
@@ -373,13 +402,22 @@ __device__ void join_value_sides(const ValueImage &image, const Values &values, 
 /// Joins a tile with those before it and to the left of it, a block each.
 template <class Values, class Tile>
 __global__ void __launch_bounds__(Tile::THREADS) join_value_tile(ValueImage image, Values values) {
-    constexpr int WORDS = Tile::PLANES > 1 ? Tile::THREADS : Tile::WORDS;
+    using Rim = ValueRim<Tile>;
     const ValuePlace<Tile> place(image);
-    for (int word = threadIdx.x / WARP; word < WORDS; word += Tile::THREADS / WARP) join_value_rows(image, values, place, word);
+    for (int i = threadIdx.x / WARP; i < Rim::WORDS; i += Tile::THREADS / WARP)
+        join_value_rows(image, values, place, Rim::word(i));
     const int row = Tile::THREADS - 1 - static_cast<int>(threadIdx.x);  // the last warps have no words in a plane
     if (place.x > 0 && row < Tile::ROWS * Tile::PLANES) join_value_sides(image, values, place, row);
 }
 
 #endif
+
+/// Calls body(tile) with the kind of tile that has such neighbours.
+template <class Body>
+void with_value_tile(int axes, int connectivity, Body body) {
+    if (axes == 2) return connectivity == 1 ? body(PlaneValueTile<1>()) : body(PlaneValueTile<2>());
+    if (connectivity == 1) return body(VolumeValueTile<1>());
+    return connectivity == 2 ? body(VolumeValueTile<2>()) : body(VolumeValueTile<3>());
+}
 
 }  // namespace apsis::cuda::components

@@ -25,14 +25,6 @@ void with_values(const ComponentsJob &job, Body body) {
     }
 }
 
-/// Calls body(tile) with the kind of tile that has the job's neighbours.
-template <class Body>
-void with_value_tile(const ComponentsJob &job, Body body) {
-    if (job.axes == 2) return job.connectivity == 1 ? body(PlaneValueTile<1>()) : body(PlaneValueTile<2>());
-    if (job.connectivity == 1) return body(VolumeValueTile<1>());
-    return job.connectivity == 2 ? body(VolumeValueTile<2>()) : body(VolumeValueTile<3>());
-}
-
 /// The scratch memory of a job, and its steps.
 class ValueComponents {
   public:
@@ -41,21 +33,12 @@ class ValueComponents {
         if (job.is_slab())
             throw Error(APSIS_ERROR_UNSUPPORTED,
                         "options: APSIS_LABELS is set, but slabs of label images are for the CPU in this version");
+        plan_ = value_plan_of(job);
         const int64_t pixels = job.set.pixels(), words = ceil_div(job.set.size[0], WARP);
-        with_value_tile(job, [&](auto tile) {
-            using Tile = decltype(tile);
-            const int64_t across = ceil_div(words, Tile::WORDS), down = ceil_div(job.set.size[1], Tile::ROWS);
-            tiles_ = across * down * ceil_div(job.set.size[2], Tile::PLANES);
-            image_.across = static_cast<uint32_t>(across), image_.down = static_cast<uint32_t>(down);
-        });
-        if (pixels >= NO_PIXEL || tiles_ > MOST_BLOCKS)
-            throw Error(APSIS_ERROR_UNSUPPORTED,
-                        "set: size is %lld x %lld x %lld, too large for its components on a CUDA device",
-                        static_cast<long long>(job.set.size[0]), static_cast<long long>(job.set.size[1]),
-                        static_cast<long long>(job.set.size[2]));
         image_.set = job.set;
         image_.words = static_cast<uint32_t>(words), image_.height = static_cast<uint32_t>(job.set.size[1]);
         image_.total = static_cast<uint32_t>(words * job.set.size[1] * job.set.size[2]);
+        image_.across = plan_.across, image_.down = plan_.down;
         image_.parent = carver_.take<uint32_t>(pixels);
         for (uint32_t **each : {&image_.bits, &image_.heads, &image_.parts, &image_.firsts})
             *each = carver_.take<uint32_t>(image_.total);
@@ -72,8 +55,9 @@ class ValueComponents {
     size_t bytes() const { return carver_.used(); }
 
     void run(cudaStream_t stream, const Progress &progress, HostNumber *number) {
-        with_value_tile(
-            job_, [&](auto tile) { with_values(job_, [&](auto values) { find_parts<decltype(tile)>(values, stream); }); });
+        with_value_tile(job_.axes, job_.connectivity, [&](auto tile) {
+            with_values(job_, [&](auto values) { find_parts<decltype(tile)>(values, stream); });
+        });
         launch("find_value_roots", find_value_roots, ceil_div(image_.total, BLOCK), BLOCK, stream, image_);
         if (job_.selects()) select(stream);
         report(progress, 0.5, stream);
@@ -94,8 +78,8 @@ class ValueComponents {
     /// Labels the tiles and joins them.
     template <class Tile, class Values>
     void find_parts(const Values &values, cudaStream_t stream) const {
-        launch("label_value_tile", label_value_tile<Values, Tile>, tiles_, Tile::THREADS, stream, image_, values);
-        if (tiles_ > 1) launch("join_value_tile", join_value_tile<Values, Tile>, tiles_, Tile::THREADS, stream, image_, values);
+        launch(plan_.label, label_value_tile<Values, Tile>, stream, image_, values);
+        launch(plan_.join, join_value_tile<Values, Tile>, stream, image_, values);
     }
 
     size_t scan(void *memory, size_t bytes, cudaStream_t stream) const {
@@ -159,7 +143,7 @@ class ValueComponents {
     const ComponentsJob &job_;
     Carver carver_;
     ValueImage image_ = {};
-    int64_t tiles_;
+    ValuePlan plan_;
     RankSearch *search_;
     void *scan_;
     size_t scan_bytes_;

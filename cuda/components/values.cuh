@@ -39,33 +39,38 @@ __device__ void for_value_words(const ValueImage &image, uint32_t from, uint32_t
         body(ValuePixel(image, static_cast<uint32_t>(word)));
 }
 
-/// A thread's word: where its row begins in the image.
-struct WordPlace {
-    uint32_t word, first_pixel;
-    bool is_inside;
+/// Warp: calls body(pixel, word, bit) for the parts of its 32 words, each by one lane; the word is one of the warp's.
+template <class Body>
+__device__ void for_parts(const ValueImage &image, Body body) {
+    const int64_t word = first_item();
+    const uint32_t row = static_cast<uint32_t>(word) / image.words;
+    const uint32_t first_pixel =
+        row * static_cast<uint32_t>(image.set.size[0]) + (static_cast<uint32_t>(word) - row * image.words) * WARP;
+    for_bits_of_warp(word < image.total ? image.parts[word] : 0, [&](int from, int x) {
+        const uint32_t pixel = __shfl_sync(ALL_LANES, first_pixel, from) + x;
+        if (x >= 0) body(pixel, from, x);
+    });
+}
 
-    __device__ explicit WordPlace(const ValueImage &image) : word(static_cast<uint32_t>(first_item())) {
-        is_inside = first_item() < image.total;
-        const uint32_t row = word / image.words;
-        first_pixel = row * static_cast<uint32_t>(image.set.size[0]) + (word - row * image.words) * WARP;
-    }
-};
-
-/// Points parts at their roots, and finds the roots.  A thread takes a word.
+/// Points parts at their roots, and finds the roots.
 static __global__ void __launch_bounds__(BLOCK) find_value_roots(ValueImage image) {
-    const WordPlace at(image);
-    if (!at.is_inside) return;
-    uint32_t firsts = 0;
-    for (uint32_t rest = image.parts[at.word]; rest; rest &= rest - 1) {
-        const uint32_t own = at.first_pixel + __ffs(rest) - 1;
+    __shared__ uint32_t all_firsts[BLOCK];
+    uint32_t *const firsts = all_firsts + threadIdx.x / WARP * WARP;  // of the warp
+    const int64_t word = first_item();
+    all_firsts[threadIdx.x] = word < image.total ? image.parts[word] : 0;
+    __syncwarp();
+    for_parts(image, [&](uint32_t own, int from, int x) {
         uint32_t root = __ldcg(image.parent + own);
+        if (root == own) return;
         for (uint32_t next; (next = __ldcg(image.parent + root)) != root;) root = next;
         __stcg(image.parent + own, root);
-        if (root == own) firsts |= rest & -rest;
-    }
-    image.firsts[at.word] = firsts;
-    image.before[at.word] = __popc(firsts);
-    if (at.word == 0) image.before[image.total] = 0;
+        atomicAnd(firsts + from, ~(1u << x));
+    });
+    __syncwarp();
+    if (word >= image.total) return;
+    image.firsts[word] = all_firsts[threadIdx.x];
+    image.before[word] = __popc(all_firsts[threadIdx.x]);
+    if (word == 0) image.before[image.total] = 0;
 }
 
 /// The parent of the part of a head: a root, or its number once parts are numbered.
@@ -148,20 +153,15 @@ __device__ inline uint32_t number_of_root(const ValueImage &image, uint32_t root
     return firsts >> x % WARP & 1 ? image.before[word] + __popc(firsts & up_to(x % WARP)) : 0;
 }
 
-/// Gives parts the numbers of their components, in place of their roots.  A thread takes a word.
+/// Gives parts the numbers of their components, in place of their roots.
 static __global__ void __launch_bounds__(BLOCK) number_value_parts(ValueImage image) {
-    const WordPlace at(image);
-    if (!at.is_inside) return;
-    for (uint32_t rest = image.parts[at.word]; rest; rest &= rest - 1) {
-        uint32_t &parent = image.parent[at.first_pixel + __ffs(rest) - 1];
-        parent = number_of_root(image, parent);
-    }
+    for_parts(image, [&](uint32_t part, int, int) { image.parent[part] = number_of_root(image, image.parent[part]); });
 }
 
-constexpr int WRITTEN_WORDS = 4;  // of a row, by a warp: their loads are under way together
+constexpr int WRITTEN_WORDS = 8;  // of a row, by a warp: their loads are under way together
 
 /// Writes the labels of any type, or the selected set.
-static __global__ void __launch_bounds__(BLOCK) write_values(ValueImage image, View labels) {
+static __global__ void __launch_bounds__(BLOCK, 4) write_values(ValueImage image, View labels) {
     const int lane = threadIdx.x % WARP;
     const int64_t groups = ceil_div(image.words, WRITTEN_WORDS), rows = image.set.size[1] * image.set.size[2];
     const int64_t step = item_step() / WARP;
@@ -170,19 +170,19 @@ static __global__ void __launch_bounds__(BLOCK) write_values(ValueImage image, V
         const uint32_t first = static_cast<uint32_t>(group - row * groups) * WRITTEN_WORDS;
         const int64_t x = int64_t(first) * WARP + lane, index = row * image.set.size[0] + x;
         uint32_t bits[WRITTEN_WORDS] = {}, heads[WRITTEN_WORDS] = {}, number[WRITTEN_WORDS] = {};
-        bool is_part[WRITTEN_WORDS] = {};
+        uint32_t is_part = 0;  // a bit a word
 #pragma unroll
         for (int i = 0; i < WRITTEN_WORDS; ++i) {
             const uint32_t word = row * image.words + first + i;
             if (first + i >= image.words) continue;
-            bits[i] = image.bits[word], heads[i] = image.heads[word], is_part[i] = image.parts[word] >> lane & 1;
+            bits[i] = image.bits[word], heads[i] = image.heads[word], is_part |= (image.parts[word] >> lane & 1) << i;
         }
 #pragma unroll
         for (int i = 0; i < WRITTEN_WORDS; ++i)
             if (heads[i] >> lane & 1) number[i] = image.parent[index + i * WARP];
 #pragma unroll
         for (int i = 0; i < WRITTEN_WORDS; ++i)
-            if ((heads[i] >> lane & 1) && !is_part[i]) number[i] = image.parent[number[i]];
+            if ((heads[i] >> lane & 1) && !(is_part >> i & 1)) number[i] = image.parent[number[i]];
         uint8_t *const to = labels.row(y, z);
 #pragma unroll
         for (int i = 0; i < WRITTEN_WORDS; ++i) {

@@ -85,6 +85,8 @@ struct Ruler {
 /// In 3-D a line goes along y, and its columns along z.
 template <class K>
 struct ColumnLines {
+    static constexpr int64_t MOST_BLOCKS = cuda::MOST_BLOCKS;  // of the last step
+
     Columns columns;
     Ruler<K> ruler;  // along the columns
     bool along_z;
@@ -105,6 +107,10 @@ struct ColumnLines {
 
     /// Takes the end of the run of pixel i of a line, where lines have runs.
     __device__ void take_end(Best<K> &, int64_t, int64_t, int64_t, int64_t) const {}
+    /// Whether all lines, a line, or its 32 pixels from i on are settled without it.
+    __device__ static constexpr bool is_settled() { return false; }
+    __device__ static constexpr bool is_settled(int64_t, int64_t) { return false; }
+    __device__ static constexpr bool is_settled(int64_t, int64_t, int64_t) { return false; }
 
     __device__ Line line(int64_t outer, int64_t inner) const {
         const int64_t at = along_z ? outer : inner;
@@ -122,6 +128,8 @@ struct ColumnLines {
 /// The rows of a 3-D image after the search along y, which stores the costs of their pixels.
 template <class K>
 struct StoredLines {
+    static constexpr int64_t MOST_BLOCKS = cuda::MOST_BLOCKS;
+
     typename K::Cost *cost;
     typename K::Order *order;  // if K::ORDERED
     int64_t length, inner_size;
@@ -137,6 +145,9 @@ struct StoredLines {
     };
 
     __device__ void take_end(Best<K> &, int64_t, int64_t, int64_t, int64_t) const {}
+    __device__ static constexpr bool is_settled() { return false; }
+    __device__ static constexpr bool is_settled(int64_t, int64_t) { return false; }
+    __device__ static constexpr bool is_settled(int64_t, int64_t, int64_t) { return false; }
 
     __device__ Line line(int64_t outer, int64_t inner) const {
         const int64_t first = (outer * inner_size + inner) * length;
@@ -259,11 +270,13 @@ __device__ Best<K> search_share(const Lines &lines, const Ruler<K> &ruler, const
 /// Finds the winners of a level.  A warp takes a share.
 template <class K, class Lines>
 __global__ void __launch_bounds__(BLOCK, RESIDENT) bracket_points(Lines lines, Ruler<K> ruler, Level level) {
+    if (lines.is_settled()) return;
     const int lane = threadIdx.x % WARP;
     const int64_t shares = level.shares(), points = level.points(), total = level.lines() * shares;
     const int64_t step = int64_t(gridDim.x) * WARPS;
     for (int64_t item = int64_t(blockIdx.x) * WARPS + threadIdx.x / WARP; item < total; item += step) {
         const int64_t line = item / shares, number = item % shares, point = number * WARP + lane;
+        if (lines.is_settled(line / level.inner_size, line % level.inner_size)) continue;
         const Best<K> best =
             search_share<K>(lines, ruler, level, line / level.inner_size, line % level.inner_size, number, lane);
         if (point < points) level.winners[line * points + point] = best.at;
@@ -274,12 +287,14 @@ __global__ void __launch_bounds__(BLOCK, RESIDENT) bracket_points(Lines lines, R
 template <class K, class Lines>
 __global__ void __launch_bounds__(BLOCK, RESIDENT)
     finish_rows(Lines lines, Ruler<K> ruler, Level level, bool slices, Output output) {
+    if (lines.is_settled()) return;
     const int lane = threadIdx.x % WARP;
     const int64_t shares = level.shares(), total = level.lines() * shares, width = level.length;
     const int64_t step = int64_t(gridDim.x) * WARPS;
     for (int64_t item = int64_t(blockIdx.x) * WARPS + threadIdx.x / WARP; item < total; item += step) {
         const int64_t line = item / shares, number = item % shares, x = number * WARP + lane;
         const int64_t z = line / level.inner_size, y = line % level.inner_size;
+        if (lines.is_settled(z, y, number * WARP)) continue;
         Best<K> best = search_share<K>(lines, ruler, level, z, y, number, lane);
         if (x >= width) continue;
         lines.take_end(best, z, y, level.inner_size, x);
@@ -390,8 +405,8 @@ void finish(const Lines &lines, const DistanceJob &job, int32_t *winners, bool s
             cudaStream_t stream) {
     const Ruler<K> ruler = ruler_of<K>(job, 0);
     const Level level = search_levels<K>(lines, ruler, job.set.size[2], job.set.size[1], winners, stream);
-    launch("finish_rows", finish_rows<K, Lines>, ceil_div(level.lines() * level.shares(), WARPS), BLOCK, stream, lines, ruler,
-           level, slices, output);
+    launch("finish_rows", finish_rows<K, Lines>, std::min(ceil_div(level.lines() * level.shares(), WARPS), Lines::MOST_BLOCKS),
+           BLOCK, stream, lines, ruler, level, slices, output);
 }
 
 /// Calls `run` with the narrowest kind that serves a job.

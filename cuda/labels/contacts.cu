@@ -1,12 +1,17 @@
-// Contacts of a label image: stretches of faces between the same two values are items, whose key is the pair (collect.cuh).
+// Contacts of a label image.
 //
-// A warp compares a segment of a row with its neighbours before it, one direction after the other.  Two values are one key, of
-// 16, 32 or 64 bits.  Values of APSIS_I64 are replaced by their ranks among those that occur, which the statistics find.
+// Of values of at most 16 bits tiles count the faces of each pair (tiles.cuh), and add them to a hash table of all pairs; the
+// pairs that are there are sorted.  Otherwise, or if there are too many pairs, stretches of faces between the same two values
+// are items, whose key is the pair (collect.cuh): a warp compares a segment of a row with its neighbours before it, one
+// direction after the other.  Two values are one key, of 16, 32 or 64 bits.  Values of APSIS_I64 are replaced by their ranks
+// among those that occur, which the statistics find.
 //
-// Cost: a read of the image for each direction, mostly from a cache, and the sort of the stretches.
+// Cost: a read of the image for each direction, mostly from a cache; and an atomic operation for each pair in a tile, or the
+// sort of the stretches.
 #include <tuple>
 
 #include "cuda/labels/collect.cuh"
+#include "cuda/labels/tiles.cuh"
 #include "cuda/transforms.h"
 
 namespace apsis::cuda::labels {
@@ -54,15 +59,27 @@ __device__ uint64_t number_of(const Values &, Pixel value) {
 }
 __device__ inline uint64_t number_of(const Values &values, int64_t value) { return values.rank_of(value); }
 
+/// A neighbour before a pixel, of 13, and the kind of their face.
+struct Direction {
+    int dx, dy, dz, axes;
+    __device__ explicit Direction(int n)
+        : dx(n % 3 - 1),
+          dy(n / 3 % 3 - 1),
+          dz(n / 9 - 1),
+          axes((dx != 0) + (dy != 0) + (dz != 0)) {}
+    __device__ int kind() const { return axes > 1 ? CORNER : dx ? 0 : dy ? 1 : 2; }
+};
+
 template <class Pixel>
 __global__ void __launch_bounds__(BLOCK)
     emit_faces(View image, bool is_volume, int connectivity, Values values, int bits, Segments segments, Items items) {
     for_segments(segments, image, [&](int64_t begin, int64_t end, int64_t y, int64_t z) {
         const uint8_t *const row = image.row(y, z);
         for (int n = 0; n < 13; ++n) {  // the directions before (0, 0, 0)
-            const int dx = n % 3 - 1, dy = n / 3 % 3 - 1, dz = n / 9 - 1, axes = (dx != 0) + (dy != 0) + (dz != 0);
-            if (axes > connectivity || (dz && (!is_volume || z == 0)) || y + dy < 0 || y + dy >= image.size[1]) continue;
-            const uint64_t kind = axes > 1 ? CORNER : dx ? 0 : dy ? 1 : 2;
+            const Direction to(n);
+            const int dx = to.dx, dy = to.dy, dz = to.dz;
+            if (to.axes > connectivity || (dz && (!is_volume || z == 0)) || y + dy < 0 || y + dy >= image.size[1]) continue;
+            const uint64_t kind = static_cast<uint64_t>(to.kind());
             const uint8_t *const other = image.row(y + dy, z + dz);
             walk(
                 begin, end,
@@ -81,6 +98,91 @@ __global__ void __launch_bounds__(BLOCK)
     });
 }
 
+/// The pairs of an image: a hash table in global memory.
+struct Pairs {
+    static constexpr int TRIES = 64;
+
+    uint32_t *key;  // [slot]: the lower value in the upper half
+    FaceSums *sums;
+    uint32_t *lost;  // whether there was no room for some
+    uint32_t slots;
+
+    __device__ void add(uint32_t pair, int kind, uint32_t count) const {
+        if (const int slot = slot_of(key, slots, pair, TRIES); slot >= 0)
+            atomicAdd(&sums[slot].count[kind], Number(count));
+        else
+            *lost = 1;
+    }
+};
+
+/// Counts the faces of the pairs in a tile, and adds them to those of the image.
+template <class Pixel, class Tile>
+__global__ void __launch_bounds__(BLOCK) count_tiles(View image, int64_t tiles, bool is_volume, int connectivity, Pairs pairs) {
+    constexpr int AT_ONCE = 4, FACES = 3;
+    __shared__ uint32_t key[TILE_SLOTS], count[CORNER + 1][TILE_SLOTS];
+    for (int64_t i = blockIdx.x; i < tiles; i += gridDim.x) {
+        if (__syncthreads_or(*const_cast<const volatile uint32_t *>(pairs.lost) != 0)) return;
+        const Tile tile(image, i);
+        for (int slot = threadIdx.x; slot < TILE_SLOTS; slot += BLOCK) {
+            key[slot] = NO_KEY;
+            for (auto &of_kind : count) of_kind[slot] = 0;
+        }
+        __syncthreads();
+        const bool is_inner = tile.is_inside(image, 1, 1, is_volume);
+        const auto value_at = [&](int64_t x, int64_t y, int64_t z) {
+            const bool is_inside =
+                is_inner || (x >= 0 && y >= 0 && z >= 0 && x < image.size[0] && y < image.size[1] && z < image.size[2]);
+            return is_inside ? pixel_at<Pixel>(image, image.row(y, z), x) : Pixel(0);
+        };
+        const auto touch = [&](uint32_t own, uint32_t other, int kind) {
+            const bool touches = own && other && own != other;
+            if (!__any_sync(ALL_LANES, touches)) return;
+            const uint32_t pair = touches ? min(own, other) << 16 | max(own, other) : NO_KEY;
+            const uint32_t alike = __match_any_sync(ALL_LANES, pair);
+            if (!touches || static_cast<int>(threadIdx.x) % WARP != __ffs(alike) - 1) return;
+            if (const int slot = slot_of(key, TILE_SLOTS, pair, TILE_TRIES); slot >= 0)
+                atomicAdd(&count[kind][slot], static_cast<uint32_t>(__popc(alike)));
+            else
+                pairs.add(pair, kind, static_cast<uint32_t>(__popc(alike)));
+        };
+        Pixel own[AT_ONCE], before[FACES][AT_ONCE];  // before: along x, y, z
+        Tile::template for_words<AT_ONCE>(
+            [&](int n, int dx, int dy, int dz) {
+                const int64_t x = tile.origin[0] + dx, y = tile.origin[1] + dy, z = tile.origin[2] + dz;
+                own[n] = value_at(x, y, z);
+                before[0][n] = value_at(x - 1, y, z), before[1][n] = value_at(x, y - 1, z);
+                before[2][n] = is_volume ? value_at(x, y, z - 1) : Pixel(0);
+            },
+            [&](int n, int dx, int dy, int dz) {
+                for (int kind = 0; kind < FACES; ++kind) touch(own[n], before[kind][n], kind);
+                if (connectivity == 1) return;
+                const int64_t x = tile.origin[0] + dx, y = tile.origin[1] + dy, z = tile.origin[2] + dz;
+                for (int d = is_volume ? 0 : 9; d < 13; ++d)
+                    if (const Direction to(d); to.axes > 1 && to.axes <= connectivity)
+                        touch(own[n], value_at(x + to.dx, y + to.dy, z + to.dz), CORNER);
+            });
+        __syncthreads();
+        for (int slot = threadIdx.x; slot < TILE_SLOTS; slot += BLOCK) {
+            if (key[slot] == NO_KEY) continue;
+            for (int kind = 0; kind <= CORNER; ++kind)
+                if (const uint32_t faces = count[kind][slot]) pairs.add(key[slot], kind, faces);
+        }
+        __syncthreads();
+    }
+}
+
+/// Lists the pairs that are there, in any order; more than there can be if some are lost.
+static __global__ void __launch_bounds__(BLOCK) list_pairs(Pairs pairs, Items items) {
+    const int64_t i = first_item();
+    const uint32_t pair = i < pairs.slots ? pairs.key[i] : NO_KEY;
+    emit(items, pair != NO_KEY, pair, static_cast<uint64_t>(i));
+    if (i == 0 && *pairs.lost) atomicAdd(items.count, items.capacity + 1);
+}
+
+static __global__ void __launch_bounds__(BLOCK) gather_sums(Pairs pairs, const uint64_t *slot, int64_t count, FaceSums *sums) {
+    if (const int64_t i = first_item(); i < count) sums[i] = pairs.sums[slot[i]];
+}
+
 bool is_less(const apsis_contact &one, const apsis_contact &other) {
     return std::tie(one.a, one.b) < std::tie(other.a, other.b);
 }
@@ -97,6 +199,30 @@ StatisticsJob values_job(const ContactsJob &job, std::vector<apsis_part> *found)
     return values;
 }
 
+/// The scratch memory of pairs that tiles find.
+struct PairScratch {
+    Pairs pairs;
+    uint64_t *key[2], *slot[2];  // to be sorted
+    FaceSums *sums;
+    uint32_t *number;
+    uint8_t *cub;
+    size_t cub_bytes;
+
+    PairScratch(const Plan &plan, Carver &carver) {
+        pairs.slots = static_cast<uint32_t>(plan.table);
+        pairs.key = carver.take<uint32_t>(plan.table), pairs.sums = carver.take<FaceSums>(plan.table);
+        for (uint64_t *&each : key) each = carver.take<uint64_t>(plan.table);
+        for (uint64_t *&each : slot) each = carver.take<uint64_t>(plan.table);
+        sums = carver.take<FaceSums>(plan.table);
+        pairs.lost = carver.take<uint32_t>(1), number = carver.take<uint32_t>(1);
+        cub::DoubleBuffer<uint64_t> nothing;
+        cub_bytes = 0;
+        const CallersError callers;
+        check(cub::DeviceRadixSort::SortPairs(nullptr, cub_bytes, nothing, nothing, plan.table, 0, 32), "asking for a sort");
+        cub = carver.take<uint8_t>(static_cast<int64_t>(cub_bytes));
+    }
+};
+
 /// The memory for values, if pairs are of ranks; then that of the statistics, and that of the faces in the same place.
 struct Scratch {
     int64_t *values;
@@ -108,11 +234,47 @@ struct Scratch {
         values = carver.take<int64_t>(plan.has_ranks ? job.set.pixels() : 0);
         const size_t before = carver.used();
         rest = static_cast<uint8_t *>(memory) + before;
-        Carver faces;
+        Carver faces, pairs;
         CollectScratch<FaceSums>(plan, faces);
-        bytes = before + std::max(faces.used(), plan.has_ranks ? statistics_scratch(values_job(job, nullptr)) : 0);
+        if (plan.table) PairScratch(plan, pairs);
+        bytes =
+            before + std::max({faces.used(), pairs.used(), plan.has_ranks ? statistics_scratch(values_job(job, nullptr)) : 0});
     }
 };
+
+/// Calls take(keys, sums) with the pairs that tiles find.  Returns false if there are too many.
+template <class Take>
+bool count_by_tiles(const ContactsJob &job, const Plan &plan, void *memory, cudaStream_t stream, HostNumber &number,
+                    Take take) {
+    Carver carver(memory);
+    const PairScratch scratch(plan, carver);
+    const Pairs &pairs = scratch.pairs;
+    check(cudaMemsetAsync(pairs.key, 0xff, pairs.slots * sizeof *pairs.key, stream), "clearing pairs");
+    check(cudaMemsetAsync(pairs.sums, 0, pairs.slots * sizeof *pairs.sums, stream), "clearing sums");
+    for (uint32_t *each : {pairs.lost, scratch.number})
+        check(cudaMemsetAsync(each, 0, sizeof *each, stream), "clearing a number");
+    with_pixel(job.set.type, [&](auto pixel) {
+        using Pixel = decltype(pixel);
+        if constexpr (sizeof(Pixel) <= 2)
+            launch(plan.tiles, plan.is_volume ? count_tiles<Pixel, VolumeTile> : count_tiles<Pixel, PlaneTile>, stream, job.set,
+                   plan.tile_count, job.axes == 3, job.connectivity, pairs);
+    });
+    const Items items = {scratch.key[0], scratch.slot[0], scratch.number, pairs.slots};
+    launch("list_pairs", list_pairs, ceil_div(pairs.slots, BLOCK), BLOCK, stream, pairs, items);
+    number.ask(scratch.number, stream);
+    const int64_t count = number.wait();
+    if (count > pairs.slots) return false;
+    if (count == 0) return true;
+    cub::DoubleBuffer<uint64_t> key(scratch.key[0], scratch.key[1]), slot(scratch.slot[0], scratch.slot[1]);
+    size_t bytes = scratch.cub_bytes;
+    {
+        const CallersError callers;
+        check(cub::DeviceRadixSort::SortPairs(scratch.cub, bytes, key, slot, count, 0, 32, stream), "sorting pairs");
+    }
+    launch("gather_sums", gather_sums, ceil_div(count, BLOCK), BLOCK, stream, pairs, slot.Current(), count, scratch.sums);
+    read_sums(key.Current(), scratch.sums, static_cast<size_t>(count), stream, take);
+    return true;
+}
 
 }  // namespace
 
@@ -137,6 +299,22 @@ void contacts(const ContactsJob &job, void *memory, cudaStream_t stream, const P
     const auto value_at = [&](uint64_t number_in_key) {
         return plan.has_ranks ? value[number_in_key] : value_of(job.set.type, number_in_key);
     };
+    // Merges what was found into the result, of keys whose two values have so many bits.
+    const auto take = [&](int bits, const std::vector<uint64_t> &keys, const std::vector<FaceSums> &sums) {
+        std::vector<apsis_contact> found(keys.size());
+        for (size_t i = 0; i < keys.size(); ++i) {
+            apsis_contact &contact = found[i];
+            contact.a = value_at(keys[i] >> bits), contact.b = value_at(keys[i] & ((uint64_t(1) << bits) - 1));
+            for (int a = 0; a < 3; ++a) contact.faces[a] = static_cast<int64_t>(sums[i].count[a]);
+            contact.corners = static_cast<int64_t>(sums[i].count[CORNER]);
+        }
+        merge_into(*job.found, found, is_less, add);
+    };
+    if (plan.table && count_by_tiles(job, plan, scratch.rest, stream, number,
+                                     [&](const auto &keys, const auto &sums) { take(16, keys, sums); })) {
+        if (progress) progress(1);
+        return;
+    }
     Carver carver(scratch.rest);
     collect<FaceSums>(
         plan, NoShape(), 2 * bits, CollectScratch<FaceSums>(plan, carver), stream, number, progress,
@@ -146,16 +324,7 @@ void contacts(const ContactsJob &job, void *memory, cudaStream_t stream, const P
                        segments, items);
             });
         },
-        [&](const std::vector<uint64_t> &keys, const std::vector<FaceSums> &sums) {
-            std::vector<apsis_contact> found(keys.size());
-            for (size_t i = 0; i < keys.size(); ++i) {
-                apsis_contact &contact = found[i];
-                contact.a = value_at(keys[i] >> bits), contact.b = value_at(keys[i] & ((uint64_t(1) << bits) - 1));
-                for (int a = 0; a < 3; ++a) contact.faces[a] = static_cast<int64_t>(sums[i].count[a]);
-                contact.corners = static_cast<int64_t>(sums[i].count[CORNER]);
-            }
-            merge_into(*job.found, found, is_less, add);
-        });
+        [&](const auto &keys, const auto &sums) { take(bits, keys, sums); });
 }
 
 }  // namespace apsis::cuda::labels

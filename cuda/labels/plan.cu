@@ -4,7 +4,8 @@
 // for one item a 64 pixels, at least 2^20.  The whole image is tried first.  Where items are more, the device has counted
 // them, and half as many segments are tried next.
 //
-// Statistics of values of at most 16 bits are made by tiles, in a table of all values.
+// Values of at most 16 bits are added up by tiles instead: statistics in a table of all values, contacts in a hash table.
+// Where that one has no room for all pairs, contacts are collected after all.
 #include "cuda/labels/plan.h"
 
 #include <algorithm>
@@ -16,6 +17,7 @@ namespace apsis::cuda::labels {
 namespace {
 
 constexpr int64_t LEAST_CAPACITY = int64_t(1) << 20, PIXELS_AN_ITEM = 64;
+constexpr int64_t LEAST_PAIRS = 256, MOST_PAIRS = int64_t(1) << 20, PIXELS_A_PAIR = 16;
 
 Plan plan_segments(const View &image, int64_t items_a_pixel, const char *kernel) {
     const int64_t most_of_segment = SEGMENT * items_a_pixel, pixels = image.pixels();
@@ -32,6 +34,15 @@ Plan plan_segments(const View &image, int64_t items_a_pixel, const char *kernel)
     return plan;
 }
 
+/// Sums are to be made by tiles, in a table with so many entries.
+void plan_tiles(const View &image, int64_t table, const char *kernel, Plan &plan) {
+    plan.table = table;
+    plan.is_volume = image.size[2] > 1;
+    plan.tile_count = ceil_div(image.size[0], TILE_WORDS[plan.is_volume] * WARP) *
+                      ceil_div(image.size[1], TILE_ROWS[plan.is_volume]) * ceil_div(image.size[2], TILE_PLANES[plan.is_volume]);
+    plan.tiles = {kernel, std::min(plan.tile_count, MOST_BLOCKS), BLOCK};
+}
+
 }  // namespace
 
 int directions(int axes, int connectivity) {
@@ -41,19 +52,16 @@ int directions(int axes, int connectivity) {
 
 Plan plan_of(const StatisticsJob &job) {
     Plan plan = plan_segments(job.set, 1, "emit_runs");
-    if (job.set.type != APSIS_U8 && job.set.type != APSIS_U16) return plan;
-    plan.table = int64_t(1) << 8 * (job.set.type == APSIS_U8 ? 1 : 2);
-    plan.is_volume = job.set.size[2] > 1;
-    plan.tile_count = ceil_div(job.set.size[0], TILE_WORDS[plan.is_volume] * WARP) *
-                      ceil_div(job.set.size[1], TILE_ROWS[plan.is_volume]) *
-                      ceil_div(job.set.size[2], TILE_PLANES[plan.is_volume]);
-    plan.tiles = {"sum_tiles", std::min(plan.tile_count, MOST_BLOCKS), BLOCK};
+    if (bits_of(job.set.type) <= 16) plan_tiles(job.set, int64_t(1) << bits_of(job.set.type), "sum_tiles", plan);
     return plan;
 }
 
 Plan plan_of(const ContactsJob &job) {
     Plan plan = plan_segments(job.set, directions(job.axes, job.connectivity), "emit_faces");
     plan.has_ranks = job.set.type == APSIS_I64;
+    int64_t pairs = LEAST_PAIRS;
+    while (pairs < MOST_PAIRS && pairs < job.set.pixels() / PIXELS_A_PAIR) pairs *= 2;
+    if (bits_of(job.set.type) <= 16) plan_tiles(job.set, pairs, "count_tiles", plan);
     return plan;
 }
 

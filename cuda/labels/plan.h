@@ -19,7 +19,7 @@ struct Plan {
     int64_t most_segments = 0;  // that may be tried at once: their items can be counted in 32 bits
     int64_t capacity = 0;       // items at once: at least those of one segment
     bool has_ranks = false;     // contacts of APSIS_I64: pairs are of ranks, as two values do not fit a key
-    int64_t table = 0;          // entries, a value each, if sums are made by tiles: then nothing is emitted and sorted
+    int64_t table = 0;          // entries, of a value or of a pair, if sums are made by tiles
     bool is_volume = false;     // the kind of tile
     int64_t tile_count = 0;
     Launch tiles;             // that sums are made by
@@ -29,6 +29,8 @@ struct Plan {
 /// Pure arithmetic: no call of CUDA.
 Plan plan_of(const StatisticsJob &job);
 Plan plan_of(const ContactsJob &job);
+
+inline int bits_of(apsis_type type) { return type == APSIS_U8 ? 8 : type == APSIS_U16 ? 16 : type == APSIS_I32 ? 32 : 64; }
 
 /// The directions from a pixel to the neighbours before it.
 int directions(int axes, int connectivity);

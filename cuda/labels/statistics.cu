@@ -3,8 +3,8 @@
 // Values of at most 16 bits have a table, to which tiles add (tiles.cuh).  Otherwise runs of equal pixels are items, whose key
 // is their value (collect.cuh).
 //
-// Cost: one read of the image, and some atomic operations for each value in a tile; or what the sort of the runs takes, by 8 bits
-// of a value at a time.
+// Cost: one read of the image, and some atomic operations for each value in a tile; or what the sort of the runs takes, by 8
+// bits of a value at a time.
 #include "cuda/labels/collect.cuh"
 #include "cuda/labels/tiles.cuh"
 #include "cuda/runtime/positions.h"
@@ -71,6 +71,17 @@ __global__ void __launch_bounds__(BLOCK) emit_runs(View image, Segments segments
     });
 }
 
+APSIS_BOTH inline apsis_part part_of(int64_t value, const RunSums &sums) {
+    apsis_part part = {};
+    part.first = static_cast<int64_t>(sums.first), part.area = static_cast<int64_t>(sums.area);
+    for (int a = 0; a < 3; ++a) {
+        part.lower[a] = static_cast<int64_t>(sums.lower[a]), part.upper[a] = static_cast<int64_t>(sums.upper[a]);
+        part.sum[a] = static_cast<int64_t>(sums.sum[a]);
+    }
+    part.value = value;
+    return part;
+}
+
 /// The pixels of a word that have a value, by their bits: where they are in the tile.
 struct Bits {
     uint32_t bits, x, y, z;
@@ -78,13 +89,13 @@ struct Bits {
 
 /// The sums of the values of a tile.  All is counted from the tile's first pixel.
 struct TileSums {
-    static constexpr int SLOTS = 1024;
+    static constexpr int SLOTS = TILE_SLOTS;
 
-    TileKeys<SLOTS> keys;
-    uint32_t first[SLOTS], area[SLOTS], lower[2][SLOTS], upper[3][SLOTS], sum[3][SLOTS];  // the first pixel has the lowest z
+    uint32_t key[SLOTS], first[SLOTS], area[SLOTS], lower[2][SLOTS], upper[3][SLOTS],
+        sum[3][SLOTS];  // the first pixel has the lowest z
 
     __device__ void clear(int slot) {
-        keys.key[slot] = NO_KEY;
+        key[slot] = NO_KEY;
         first[slot] = NO_KEY, area[slot] = 0;
         for (auto &each : lower) each[slot] = NO_KEY;
         for (auto &each : upper) each[slot] = 0;
@@ -146,13 +157,14 @@ static __global__ void __launch_bounds__(BLOCK) mark_values(const RunSums *table
     if (const int64_t i = first_item(); i < count) is_there[i] = table[i].area > 0;
 }
 
-/// Moves the values that occur to where they are to be, and counts them.
-static __global__ void __launch_bounds__(BLOCK) gather_values(const RunSums *table, int64_t count, const uint32_t *before,
-                                                              uint64_t *keys, RunSums *sums, uint32_t *number) {
+/// Moves the values that occur to where they are to be, and counts them.  They need no sign.
+static __global__ void __launch_bounds__(BLOCK)
+    gather_values(const RunSums *table, int64_t count, const uint32_t *before, apsis_part *parts, uint32_t *number) {
     const int64_t i = first_item();
     if (i >= count) return;
-    const bool is_there = table[i].area > 0;
-    if (is_there) keys[before[i]] = i, sums[before[i]] = table[i];
+    const RunSums &sums = table[i];
+    const bool is_there = sums.area > 0;
+    if (is_there) parts[before[i]] = part_of(i, sums);
     if (i == count - 1) *number = before[i] + is_there;
 }
 
@@ -167,7 +179,7 @@ __global__ void __launch_bounds__(BLOCK) sum_tiles(View image, int64_t tiles, Sh
     __shared__ TileSums sums;
     for (int64_t i = blockIdx.x; i < tiles; i += gridDim.x) {
         const Tile tile(image, i);
-        for (int slot = threadIdx.x; slot < TileSums::SLOTS; slot += BLOCK) sums.clear(slot);
+        for (int slot = threadIdx.x; slot < TILE_SLOTS; slot += BLOCK) sums.clear(slot);
         __syncthreads();
         uint32_t value[AT_ONCE];
         Tile::template for_words<AT_ONCE>(
@@ -182,27 +194,16 @@ __global__ void __launch_bounds__(BLOCK) sum_tiles(View image, int64_t tiles, Sh
                 if (value[n] == NO_KEY || lane != __ffs(alike) - 1) return;
                 const Bits bits = {alike, static_cast<uint32_t>(dx - lane), static_cast<uint32_t>(dy),
                                    static_cast<uint32_t>(dz)};
-                if (const int slot = sums.keys.slot_of(value[n]); slot >= 0)
+                if (const int slot = slot_of(sums.key, TILE_SLOTS, value[n], TILE_TRIES); slot >= 0)
                     sums.add<Tile>(slot, bits);
                 else
                     add_bits(bits, tile, shape, table[value[n]]);
             });
         __syncthreads();
-        for (int slot = threadIdx.x; slot < TileSums::SLOTS; slot += BLOCK)
-            if (const uint32_t key = sums.keys.key[slot]; key != NO_KEY) sums.sums_of(slot, tile, shape).add_to(table[key]);
+        for (int slot = threadIdx.x; slot < TILE_SLOTS; slot += BLOCK)
+            if (const uint32_t key = sums.key[slot]; key != NO_KEY) sums.sums_of(slot, tile, shape).add_to(table[key]);
         __syncthreads();
     }
-}
-
-apsis_part part_of(apsis_type type, uint64_t key, const RunSums &sums) {
-    apsis_part part = {};
-    part.first = static_cast<int64_t>(sums.first), part.area = static_cast<int64_t>(sums.area);
-    for (int a = 0; a < 3; ++a) {
-        part.lower[a] = static_cast<int64_t>(sums.lower[a]), part.upper[a] = static_cast<int64_t>(sums.upper[a]);
-        part.sum[a] = static_cast<int64_t>(sums.sum[a]);
-    }
-    part.value = value_of(type, key);
-    return part;
 }
 
 void add(apsis_part &to, const apsis_part &part) {
@@ -218,21 +219,20 @@ void add(apsis_part &to, const apsis_part &part) {
 /// Merges what was found into the result.
 void take(const StatisticsJob &job, const std::vector<uint64_t> &keys, const std::vector<RunSums> &sums) {
     std::vector<apsis_part> parts(keys.size());
-    for (size_t i = 0; i < keys.size(); ++i) parts[i] = part_of(job.set.type, keys[i], sums[i]);
+    for (size_t i = 0; i < keys.size(); ++i) parts[i] = part_of(value_of(job.set.type, keys[i]), sums[i]);
     merge_into(*job.found, parts, [](const apsis_part &a, const apsis_part &b) { return a.value < b.value; }, add);
 }
 
 /// The scratch memory of a table.
 struct Table {
-    RunSums *table, *sums;
-    uint64_t *keys;
+    RunSums *table;
+    apsis_part *parts;
     uint32_t *before, *number;  // before: first, whether a value occurs
     uint8_t *cub;
     size_t cub_bytes;
 
     Table(const Plan &plan, Carver &carver) {
-        table = carver.take<RunSums>(plan.table), sums = carver.take<RunSums>(plan.table);
-        keys = carver.take<uint64_t>(plan.table);
+        table = carver.take<RunSums>(plan.table), parts = carver.take<apsis_part>(plan.table);
         before = carver.take<uint32_t>(plan.table), number = carver.take<uint32_t>(1);
         cub_bytes = scan(plan, nullptr, 0, nullptr);
         cub = carver.take<uint8_t>(static_cast<int64_t>(cub_bytes));
@@ -258,11 +258,14 @@ void sum_by_tiles(const StatisticsJob &job, const Plan &plan, const Shape &shape
     });
     launch("mark_values", mark_values, blocks, BLOCK, stream, table.table, plan.table, table.before);
     table.scan(plan, table.cub, table.cub_bytes, stream);
-    launch("gather_values", gather_values, blocks, BLOCK, stream, table.table, plan.table, table.before, table.keys, table.sums,
+    launch("gather_values", gather_values, blocks, BLOCK, stream, table.table, plan.table, table.before, table.parts,
            table.number);
     number.ask(table.number, stream);
-    read_sums(table.keys, table.sums, number.wait(), stream,
-              [&](const std::vector<uint64_t> &keys, const std::vector<RunSums> &sums) { take(job, keys, sums); });
+    std::vector<apsis_part> &found = *job.found;
+    found.resize(number.wait());
+    check(cudaMemcpyAsync(found.data(), table.parts, found.size() * sizeof found[0], cudaMemcpyDeviceToHost, stream),
+          "reading sums");
+    check(cudaStreamSynchronize(stream), "reading sums");
 }
 
 }  // namespace

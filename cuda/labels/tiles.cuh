@@ -26,8 +26,14 @@ struct Tile {
         origin[2] = row / down * PLANES;
     }
 
-    /// Warp: calls load(i, x, y, z) for some words, one after the other, and then use(i, x, y, z) for the same; i counts from 0,
-    /// and x, y, z from the tile's first pixel.  So their loads are under way together.
+    /// Whether all of the tile is inside the image, with so many pixels around it.
+    __device__ bool is_inside(const View &image, int64_t x, int64_t y, int64_t z) const {
+        return origin[0] >= x && origin[1] >= y && origin[2] >= z && origin[0] + WORDS * WARP + x <= image.size[0] &&
+               origin[1] + ROWS + y <= image.size[1] && origin[2] + PLANES + z <= image.size[2];
+    }
+
+    /// Warp: calls load(i, x, y, z) for some words, one after the other, and then use(i, x, y, z) for the same; i counts from
+    /// 0, and x, y, z from the tile's first pixel.  So their loads are under way together.
     template <int AT_ONCE, class Load, class Use>
     __device__ static void for_words(Load load, Use use) {
         const int warp = threadIdx.x / WARP, x = warp % WORDS * WARP + static_cast<int>(threadIdx.x) % WARP;
@@ -44,24 +50,19 @@ using VolumeTile = Tile<TILE_WORDS[1], TILE_ROWS[1], TILE_PLANES[1]>;
 
 constexpr uint32_t NO_KEY = UINT32_MAX;
 
-/// The keys of a block's hash table.
-template <int SLOTS>
-struct TileKeys {
-    uint32_t key[SLOTS];
-
-    /// The slot of a key, or -1 if there is none free where it would be.
-    __device__ int slot_of(uint32_t wanted) {
-        constexpr uint32_t MULTIPLIER = 0x9e3779b1u;  // 2^32 over the golden ratio
-        constexpr int TRIES = 8;
-        uint32_t slot = wanted * MULTIPLIER >> 16;
-        for (int i = 0; i < TRIES; ++i, ++slot) {
-            uint32_t &at = key[slot % SLOTS];
-            uint32_t found = *const_cast<const volatile uint32_t *>(&at);
-            if (found == NO_KEY) found = atomicCAS(&at, NO_KEY, wanted);
-            if (found == wanted || found == NO_KEY) return static_cast<int>(slot % SLOTS);
-        }
-        return -1;
+/// The slot of a key in a hash table, or -1 if there is none free in the places where it may be.
+__device__ inline int slot_of(uint32_t *table, uint32_t slots, uint32_t key, int tries) {
+    constexpr uint32_t MULTIPLIER = 0x9e3779b1u;  // 2^32 over the golden ratio
+    uint32_t slot = static_cast<uint32_t>(uint64_t(key * MULTIPLIER) * slots >> 32);
+    for (int i = 0; i < tries; ++i) {
+        uint32_t found = *const_cast<const volatile uint32_t *>(table + slot);
+        if (found == NO_KEY) found = atomicCAS(table + slot, NO_KEY, key);
+        if (found == key || found == NO_KEY) return static_cast<int>(slot);
+        if (++slot == slots) slot = 0;
     }
-};
+    return -1;
+}
+
+constexpr int TILE_SLOTS = 1024, TILE_TRIES = 8;  // of the hash table of a tile
 
 }  // namespace apsis::cuda::labels

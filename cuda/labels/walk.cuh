@@ -99,6 +99,4 @@ inline int64_t value_of(apsis_type type, uint64_t number) {
     return static_cast<int64_t>(type == APSIS_I64 ? number ^ uint64_t(1) << 63 : number);
 }
 
-inline int bits_of(apsis_type type) { return type == APSIS_U8 ? 8 : type == APSIS_U16 ? 16 : type == APSIS_I32 ? 32 : 64; }
-
 }  // namespace apsis::cuda::labels

@@ -27,6 +27,8 @@ constexpr Verb kVerbs[] = {
     {"components", "which connected piece does each pixel of the set belong to?", run_components},
     {"geodesic", "how far is each pixel from some seeds, along paths inside the set?", run_geodesic},
     {"eccentricity", "how far is each pixel from the farthest one, along paths inside the set?", run_eccentricity},
+    {"statistics", "what is known of each value of a label image?", run_statistics},
+    {"contacts", "which values of a label image touch, and how much?", run_contacts},
     {"info", "what does a TIFF file hold, and which colour is a non-zero sample?", run_info},
     {"devices", "where can apsis run on this machine?", run_devices},
 };
@@ -37,7 +39,8 @@ std::string version() {
 }
 
 void print_help() {
-    print_out("usage: apsis VERB ...\n\nExact transforms of binary images, on the CPU or on an NVIDIA GPU.\n\n");
+    print_out(
+        "usage: apsis VERB ...\n\nExact transforms of binary images and label images, on the CPU or on an NVIDIA GPU.\n\n");
     for (const Verb &verb : kVerbs) print_out("  %-12s  %s\n", verb.name, verb.summary);
     print_out("  %-12s  %s\n\n", "help", "what does a verb take? the same as 'apsis VERB --help'");
     print_out("  -h, --help  Show this help.\n  --version   Show the version of apsis.\n\n%s", exit_codes().c_str());

@@ -42,9 +42,11 @@ Run::Run(const RunRequest &request, Outputs &outputs, Progress &progress)
     end_of("prepare");
 }
 
-void Run::plan(const Maps &maps) {
+void Run::plan(Maps maps) {
+    if (request_.reading.labels && maps.whole.empty()) maps.whole = "label images have no slabs";
     Demand demand;
     demand.shape = shape();
+    demand.set = set_.type();
     demand.whole = maps.whole;
     demand.devices = device_.count();
     demand.step = request_.writing.tiled && shape().dimensions == 2 ? kTileSide : 1;
@@ -94,12 +96,16 @@ void Run::read() {
     end_of("read");
 }
 
-BinaryImage Run::read_another(const std::string &path) {
-    InputSettings nonzero;
-    nonzero.volume = request_.reading.volume;
-    nonzero.tolerate = request_.reading.tolerate;
-    nonzero.max_pixels = request_.reading.max_pixels;
-    SetFile file(path, nonzero, threads());
+SetFile Run::open_another(const std::string &path, bool labels) const {
+    InputSettings settings = request_.reading;
+    settings.sites = Sites::kNonzero;
+    settings.threshold.reset();
+    settings.labels = labels;
+    return SetFile(path, settings, threads());
+}
+
+BinaryImage Run::read_another(const std::string &path, bool labels) {
+    SetFile file = open_another(path, labels);
     BinaryImage other = file.read(progress_);
     const std::string size = size_of(shape()), other_size = size_of(file.shape());
     if (size != other_size) fail(quoted(path) + " has " + other_size + ", but " + quoted(request_.input) + " has " + size);
@@ -111,6 +117,7 @@ BinaryImage Run::read_another(const std::string &path) {
 apsis_options Run::options() const {
     apsis_options options = APSIS_OPTIONS_INIT;
     if (set_.complement()) options.flags |= APSIS_COMPLEMENT;
+    if (request_.reading.labels) options.flags |= APSIS_LABELS;
     if (set_.pages() > 1 && !request_.reading.volume) options.flags |= APSIS_SLICES;
     return options;
 }
@@ -202,7 +209,7 @@ void Run::print_input(Json &json) const {
     json.member("pages", set_.pages()).member("volume", request_.reading.volume).member("pixels", shape().pixels());
     if (!request_.running.dry) json.member("sites", image_.sites);
     json.member("sites_are", word_of(request_.reading.sites));
-    json.member_or_null("threshold", request_.reading.threshold);
+    json.member_or_null("threshold", request_.reading.threshold).member("labels", request_.reading.labels);
 }
 
 void Run::print_plan(Json &json) const {
@@ -246,9 +253,9 @@ void Run::print_set() const {
     const std::string depth = request_.reading.volume ? " x " + pages + " pixels"
                               : set_.pages() > 1      ? " pixels, " + pages + " pages"
                                                       : " pixels";
-    print_out("%s: %lld x %lld%s; %lld in the set (%.3g %%)\n", shown(request_.input).c_str(),
-              static_cast<long long>(shape().width), static_cast<long long>(shape().height), depth.c_str(),
-              static_cast<long long>(image_.sites),
+    print_out("%s: %lld x %lld%s; %lld in %s (%.3g %%)\n", shown(request_.input).c_str(), static_cast<long long>(shape().width),
+              static_cast<long long>(shape().height), depth.c_str(), static_cast<long long>(image_.sites),
+              request_.reading.labels ? "labels" : "the set",
               100 * static_cast<double>(image_.sites) / static_cast<double>(shape().pixels()));
 }
 

@@ -45,21 +45,27 @@ class Run {
     Run(const RunRequest &request, Outputs &outputs, Progress &progress);
 
     const Shape &shape() const { return set_.shape(); }
+    /// APSIS_BIT, or the type of labels.
+    apsis_type set_type() const { return set_.type(); }
     std::int64_t threads() const { return request_.running.threads.value_or(0); }
     Progress &progress() const { return progress_; }
     /// The type of indices of pixels.
     apsis_type index_type() const { return shape().pixels() > INT32_MAX ? APSIS_I64 : APSIS_I32; }
+    /// The type of a map of labels, which are of this type.
+    apsis_type type_for(apsis_type labels) const { return labels == APSIS_I64 ? APSIS_I64 : index_type(); }
     /// The file of an output, or nullptr if it was not requested.
     OutputFile *file(std::string_view key) const { return outputs_.find(key); }
-    /// Options of a call: which pixels are the set, and whether each page is an image of its own.
+    /// Options of a call: which pixels are the set, or that there are labels, and whether each page is an image of its own.
     apsis_options options() const;
 
     /// Decides how the image is cut.
-    void plan(const Maps &maps);
+    void plan(Maps maps);
     /// Reads the set.
     void read();
-    /// Reads another input, which must have the same size: the set of its non-zero samples.
-    BinaryImage read_another(const std::string &path);
+    /// Opens another input, of the same pages: the set of its non-zero samples, or their labels.
+    SetFile open_another(const std::string &path, bool labels) const;
+    /// Reads it.  It must have the same size.
+    BinaryImage read_another(const std::string &path, bool labels);
 
     /// Calls body(device, set), which calls the library for the whole image.  Then frees the set's memory.
     template <std::invocable<const Device &, BinaryImage &> Body>

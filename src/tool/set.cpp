@@ -1,4 +1,4 @@
-// Marks the samples that are in the set, one bit or one byte a pixel.
+// Marks the samples that are in the set, one bit a pixel.
 #include "tool/set.h"
 
 #include <algorithm>
@@ -9,11 +9,12 @@
 #include <utility>
 
 #include "tool/failure.h"
+#include "tool/io/png.h"
+#include "tool/labels.h"
+#include "tool/samples.h"
 
 namespace tool {
 namespace {
-
-constexpr int kMinIsWhite = 0, kMinIsBlack = 1;
 
 using Threshold = std::optional<std::int64_t>;
 
@@ -24,37 +25,15 @@ std::uint8_t reversed(std::uint8_t byte) {
     return static_cast<std::uint8_t>((byte & 0xAA) >> 1 | (byte & 0x55) << 1);
 }
 
-template <class Sample>
-void mark_as(const Threshold &threshold, const std::uint8_t *bytes, std::int64_t count, std::uint8_t *marks) {
-    const auto *samples = reinterpret_cast<const Sample *>(bytes);
-    if (threshold)
-        for (std::int64_t i = 0; i < count; ++i) marks[i] = std::cmp_greater_equal(samples[i], *threshold);
-    else
-        for (std::int64_t i = 0; i < count; ++i) marks[i] = samples[i] != 0;
-}
-
-/// Samples of 1, 2 or 4 bits, the leftmost in the highest bits.
-void mark_packed(const TiffPage &page, const Threshold &threshold, const std::uint8_t *bytes, std::int64_t count,
-                 std::uint8_t *marks) {
-    const int bits = page.bits, sign = page.format == SampleFormat::kSigned ? 1 << (bits - 1) : 0;
-    for (std::int64_t i = 0; i < count; ++i) {
-        const std::int64_t bit = i * bits;
-        const int sample = bytes[bit / 8] >> (8 - bits - bit % 8) & ((1 << bits) - 1);
-        marks[i] = threshold ? (sample ^ sign) - sign >= *threshold : sample != 0;
-    }
-}
-
 /// Writes 1 for each sample that counts as non-zero, 0 for the others.
 void mark(const TiffPage &page, const Threshold &threshold, const std::uint8_t *samples, std::int64_t count,
           std::uint8_t *marks) {
-    const bool is_signed = page.format == SampleFormat::kSigned;
-    switch (page.bits) {
-        case 8: return (is_signed ? mark_as<std::int8_t> : mark_as<std::uint8_t>)(threshold, samples, count, marks);
-        case 16: return (is_signed ? mark_as<std::int16_t> : mark_as<std::uint16_t>)(threshold, samples, count, marks);
-        case 32: return (is_signed ? mark_as<std::int32_t> : mark_as<std::uint32_t>)(threshold, samples, count, marks);
-        case 64: return (is_signed ? mark_as<std::int64_t> : mark_as<std::uint64_t>)(threshold, samples, count, marks);
-        default: return mark_packed(page, threshold, samples, count, marks);
-    }
+    with_samples(page, samples, [&](auto sample) {
+        if (threshold)
+            for (std::int64_t i = 0; i < count; ++i) marks[i] = std::cmp_greater_equal(sample(i), *threshold);
+        else
+            for (std::int64_t i = 0; i < count; ++i) marks[i] = sample(i) != 0;
+    });
 }
 
 /// Copies packed samples of one bit to `bits`, in reverse order.
@@ -96,24 +75,27 @@ std::int64_t mark_row(const TiffPage &page, const Threshold &threshold, const st
 }
 
 /// The difference that keeps two pages from being slices of one image; "" if there is none.
-std::string difference(const TiffPage &page, const TiffPage &first, bool colour_matters) {
+std::string difference(const TiffPage &page, const TiffPage &first, bool colour_matters, bool sign_matters) {
     const auto differ = [](const std::string &now, const std::string &before) {
         return "is " + now + ", but page 1 is " + before;
     };
     const auto size = [](const TiffPage &p) { return std::to_string(p.width) + " x " + std::to_string(p.height) + " pixels"; };
     if (size(page) != size(first)) return differ(size(page), size(first));
     if (page.bits != first.bits) return differ(std::to_string(page.bits) + "-bit", std::to_string(first.bits) + "-bit");
+    if (sign_matters && page.format != first.format)
+        return page.format == SampleFormat::kSigned ? differ("signed", "unsigned") : differ("unsigned", "signed");
     if (colour_matters && page.photometric != first.photometric)
         return "has another photometric tag than page 1, so that black and white differ";
     return "";
 }
 
-void check_pages(const TiffReader &reader, const std::string &path, bool colour_matters, const InputSettings &settings) {
+void check_pages(const PageReader &reader, const std::string &path, bool colour_matters, const InputSettings &settings) {
     const std::vector<TiffPage> &pages = reader.pages();
     for (size_t i = 0; i < pages.size(); ++i) {
         const std::string name = quoted(path) + (pages.size() > 1 ? ": page " + std::to_string(i + 1) : std::string());
-        if (const std::string why = unusable(pages[i]); !why.empty()) fail(name + " " + why);
-        if (const std::string why = difference(pages[i], pages[0], colour_matters); !why.empty())
+        if (const std::string why = (settings.labels ? unusable_as_labels : unusable)(pages[i]); !why.empty())
+            fail(name + " " + why);
+        if (const std::string why = difference(pages[i], pages[0], colour_matters, settings.labels); !why.empty())
             fail(name + " " + why + "; pages of different kinds must be given one by one");
         if (const std::string &why = pages[i].doubt; !why.empty() && !settings.tolerate)
             fail("cannot read " + name + ": it " + why + "; --tolerate goes on");
@@ -137,6 +119,11 @@ bool is_complement(Sites sites, const TiffPage &page, const std::string &path) {
 
 }  // namespace
 
+std::unique_ptr<PageReader> open_pages(const std::string &path, bool tolerate, std::int64_t threads) {
+    if (std::unique_ptr<PageReader> png = open_png(path)) return png;
+    return std::make_unique<TiffReader>(path, tolerate, threads);
+}
+
 std::string unusable(const TiffPage &page) {
     if (page.samples != 1)
         return "has " + std::to_string(page.samples) +
@@ -154,7 +141,7 @@ std::string nonzero_colour(const TiffPage &page) {
     return *page.photometric == kMinIsWhite ? "black" : *page.photometric == kMinIsBlack ? "white" : "";
 }
 
-std::int64_t count_nonzero(TiffReader &reader, size_t number, const Report &report) {
+std::int64_t count_nonzero(PageReader &reader, size_t number, const Report &report) {
     const TiffPage &page = reader.pages()[number];
     std::atomic<std::int64_t> nonzero{0};
     const auto sink = [&](const SampleBlock &block) {
@@ -185,10 +172,10 @@ void BinaryImage::replace(std::int64_t start, std::int64_t rows, const Raster &b
 SetFile::SetFile(const std::string &path, const InputSettings &settings, std::int64_t threads)
     : path_(path),
       settings_(settings),
-      reader_(path, settings.tolerate, threads) {
+      reader_(open_pages(path, settings.tolerate, threads)) {
     const bool by_colour = settings.sites == Sites::kBlack || settings.sites == Sites::kWhite;
-    check_pages(reader_, path, by_colour, settings);
-    const std::vector<TiffPage> &pages = reader_.pages();
+    check_pages(*reader_, path, by_colour, settings);
+    const std::vector<TiffPage> &pages = reader_->pages();
     shape_ = {pages[0].width, pages[0].height, static_cast<std::int64_t>(pages.size()),
               settings.volume || pages.size() > 1 ? 3 : 2};
     shape_.check();
@@ -198,20 +185,22 @@ SetFile::SetFile(const std::string &path, const InputSettings &settings, std::in
 /// Reads a page into the set; or, if it is kept in a file, some rows at a time.
 void SetFile::read_page(std::int64_t z, BinaryImage &image, const Report &report) {
     const size_t number = static_cast<size_t>(z);
-    const TiffPage &page = reader_.pages()[number];
+    const TiffPage &page = reader_->pages()[number];
     const Raster band =
-        image.spill ? Raster(APSIS_BIT, {page.width, reader_.rows_at_once(number)}, "rows of an image") : Raster();
+        image.spill ? Raster(APSIS_BIT, {page.width, reader_->rows_at_once(number)}, "rows of an image") : Raster();
     std::int64_t before = 0;  // rows that are in the file already
     std::atomic<std::int64_t> nonzero{0};
     const auto sink = [&](const SampleBlock &block) {
         std::int64_t ones = 0;
         for (std::int64_t y = 0; y < block.rows; ++y) {
-            std::uint8_t *bits = band ? band.row(block.y + y - before, 0) : image.marks.row(block.y + y, z);
-            ones += mark_row(page, settings_.threshold, block.row(y), block.columns, bits + block.x / 8);
+            std::uint8_t *row = band ? band.row(block.y + y - before, 0) : image.marks.row(block.y + y, z);
+            row += block.x * bits_of(type()) / 8;
+            ones += settings_.labels ? copy_labels(page, block.row(y), block.columns, row, {path_, block.x, block.y + y, z})
+                                     : mark_row(page, settings_.threshold, block.row(y), block.columns, row);
         }
         nonzero += ones;
     };
-    reader_.read(number, sink, [&](std::int64_t rows) {
+    reader_->read(number, sink, [&](std::int64_t rows) {
         if (band)
             image.spill->write(band.row(0, 0), (rows - before) * band.row_bytes(),
                                (z * page.height + before) * band.row_bytes());
@@ -221,6 +210,8 @@ void SetFile::read_page(std::int64_t z, BinaryImage &image, const Report &report
     image.sites += nonzero;
 }
 
+apsis_type SetFile::type() const { return settings_.labels ? label_type(reader_->pages()[0]) : APSIS_BIT; }
+
 Raster SetFile::read_part(std::int64_t start, std::int64_t extent) {
     Raster marks(APSIS_BIT, shape_.cut_to(extent), "a slab");
     const bool is_volume = shape_.dimensions == 3;
@@ -229,10 +220,10 @@ Raster SetFile::read_part(std::int64_t start, std::int64_t extent) {
         const std::int64_t from = is_volume ? 0 : start, to = from + marks.shape().height;
         const auto sink = [&](const SampleBlock &block) {
             for (std::int64_t y = std::max(from, block.y); y < std::min(to, block.y + block.rows); ++y)
-                mark_row(reader_.pages()[number], settings_.threshold, block.row(y - block.y), block.columns,
+                mark_row(reader_->pages()[number], settings_.threshold, block.row(y - block.y), block.columns,
                          marks.row(y - from, z) + block.x / 8);
         };
-        reader_.read(number, from, to, sink, [](std::int64_t) {});
+        reader_->read(number, from, to, sink, [](std::int64_t) {});
     }
     return marks;
 }
@@ -242,12 +233,12 @@ BinaryImage SetFile::read(Progress &progress, const std::string &spill, std::int
     BinaryImage image;
     image.complement = complement_;
     image.extent = extent;
-    image.marks = Raster(APSIS_BIT, spill.empty() ? shape_ : shape_.cut_to(devices * extent), "an image");
+    image.marks = Raster(type(), spill.empty() ? shape_ : shape_.cut_to(devices * extent), "an image");
     if (!spill.empty()) image.spill = std::make_unique<ScratchFile>(spill);
     for (std::int64_t z = 0; z < shape_.depth; ++z) {
         read_page(z, image,
                   [&](double done) { progress.update((static_cast<double>(z) + done) / static_cast<double>(shape_.depth)); });
-        if (const std::string warning = reader_.warning(); !warning.empty()) {
+        if (const std::string warning = reader_->warning(); !warning.empty()) {
             progress.clear();
             image.warnings.push_back("page " + std::to_string(z + 1) + " of " + quoted(path_) + ": " + warning);
             std::fprintf(stderr, "apsis: warning: %s\n", image.warnings.back().c_str());

@@ -1,6 +1,7 @@
-// Turns the samples of a TIFF file into the set that the library works on.
+// Turns the samples of a TIFF or PNG file into the set, or the label image, that the library works on.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,11 +14,11 @@
 namespace tool {
 
 struct BinaryImage {
-    Raster marks;  // the non-zero samples, one bit each; if they are in `spill`, of a slab for each device
+    Raster marks;  // the non-zero samples, one bit each; if they are in `spill`, of a slab for each device; or labels
     std::unique_ptr<ScratchFile> spill;
     std::int64_t extent = 0;            // of those slabs
     bool complement = false;            // the set is the zero samples
-    std::int64_t sites = 0;             // pixels of the set
+    std::int64_t sites = 0;             // pixels of the set, or of labels
     std::vector<std::string> warnings;  // printed already
 
     /// Some rows, in 3-D planes.  Valid until the next call for the same device.
@@ -34,13 +35,15 @@ class SetFile {
 
     const Shape &shape() const { return shape_; }
     std::int64_t pages() const { return shape_.depth; }
-    const TiffTags &tags() const { return reader_.pages()[0].tags; }
+    const TiffTags &tags() const { return reader_->pages()[0].tags; }
     /// Whether the set consists of the samples that count as zero.
     bool complement() const { return complement_; }
+    /// The type of its pixels in memory: APSIS_BIT, or that of labels, which are read at once.
+    apsis_type type() const;
     /// Bytes of the set; of memory that it takes to read beside it, and more to keep it in a file.
     std::int64_t set_bytes() const { return (shape_.width + 7) / 8 * shape_.height * shape_.depth; }
-    std::int64_t reading_bytes() const { return reader_.reading_bytes(0); }
-    std::int64_t spilling_bytes() const { return (shape_.width + 7) / 8 * reader_.rows_at_once(0); }
+    std::int64_t reading_bytes() const { return reader_->reading_bytes(0); }
+    std::int64_t spilling_bytes() const { return (shape_.width + 7) / 8 * reader_->rows_at_once(0); }
 
     /// Reads all pages, and prints a warning for every page with damage that is tolerated.  Without room in memory the set is
     /// kept in a file beside `spill`, and slabs, one for each device, are at most `extent` long.
@@ -54,10 +57,13 @@ class SetFile {
 
     std::string path_;
     InputSettings settings_;
-    TiffReader reader_;
+    std::unique_ptr<PageReader> reader_;
     Shape shape_;
     bool complement_;
 };
+
+/// Opens a file of a format that is read.
+std::unique_ptr<PageReader> open_pages(const std::string &path, bool tolerate, std::int64_t threads);
 
 /// Why the samples of a page cannot be a set; "" if they can.
 std::string unusable(const TiffPage &page);
@@ -66,6 +72,6 @@ std::string unusable(const TiffPage &page);
 std::string nonzero_colour(const TiffPage &page);
 
 /// How many samples of a page are not zero.
-std::int64_t count_nonzero(TiffReader &reader, size_t page, const Report &report);
+std::int64_t count_nonzero(PageReader &reader, size_t page, const Report &report);
 
 }  // namespace tool

@@ -76,6 +76,10 @@ void InputSettings::add_to(Arguments &arguments) {
     arguments.integer("--threshold", "N",
                       "A sample of at least N counts as non-zero, and any other as zero. Default: all but 0.",
                       std::numeric_limits<std::int64_t>::min(), threshold);
+    add_file_to(arguments);
+}
+
+void InputSettings::add_file_to(Arguments &arguments) {
     arguments.flag("--volume",
                    "The pages of the file are the slices of one 3-D image. Default: every page is a 2-D "
                    "image of its own.",
@@ -85,6 +89,12 @@ void InputSettings::add_to(Arguments &arguments) {
                       "the data in the file can hold.",
                       1, max_pixels);
     add_tolerate(arguments, tolerate);
+}
+
+void InputSettings::check() const {
+    if (!labels) return;
+    if (sites != Sites::kNonzero) usage(std::string("--labels takes samples as they are, but --sites is ") + word_of(sites));
+    if (threshold) usage("--labels takes samples as they are, but --threshold is " + std::to_string(*threshold));
 }
 
 void add_tolerate(Arguments &arguments, bool &tolerate) {
@@ -99,6 +109,10 @@ void OutputSettings::add_to(Arguments &arguments) {
     arguments.choice("--compress", kCompressions,
                      "Compression of the TIFF files written, with the predictor for their type. Default: none.", compression);
     arguments.flag("--bigtiff", "Write BigTIFF. Default: only when a file might exceed 4 GB.", bigtiff);
+    add_overwrite(arguments);
+}
+
+void OutputSettings::add_overwrite(Arguments &arguments) {
     arguments.flag("--overwrite", "Replace output files that exist. Default: refuse.", overwrite);
 }
 

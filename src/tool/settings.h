@@ -19,10 +19,15 @@ struct InputSettings {
     Sites sites = Sites::kNonzero;
     std::optional<std::int64_t> threshold;
     bool volume = false;
+    bool labels = false;  // every value other than 0 is a set of its own
     bool tolerate = false;
     std::optional<std::int64_t> max_pixels;
 
     void add_to(Arguments &arguments);
+    /// Those of them that do not say which pixels are the set.
+    void add_file_to(Arguments &arguments);
+    /// Fails with a usage error if options do not go with labels.
+    void check() const;
 };
 
 enum class Compression { kNone, kDeflate, kZstd, kLzw };
@@ -35,6 +40,8 @@ struct OutputSettings {
     bool overwrite = false;
 
     void add_to(Arguments &arguments);
+    /// The option that tables have, too.
+    void add_overwrite(Arguments &arguments);
     /// Fails with a usage error if this libtiff cannot compress like that.
     void check() const;
 };

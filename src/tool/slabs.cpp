@@ -26,7 +26,7 @@ Cut cut_of(const Demand &demand, std::int64_t extent, bool spilled, std::int64_t
     const Shape slab = demand.shape.cut_to(extent);
     const std::int64_t slabs = slabs_of(demand.shape, extent), at_once = std::min(demand.devices, slabs);
     const std::int64_t kept = spilled ? at_once * extent : demand.shape.extent();
-    const std::int64_t set = (slab.width + 7) / 8 * (slab.columns() / slab.width) * kept;
+    const std::int64_t set = (slab.width * bits_of(demand.set) + 7) / 8 * (slab.columns() / slab.width) * kept;
     const std::int64_t told = set + demand.scratch(slab) + demand.numbers(slabs) * 8 * slab.columns();
     const std::int64_t writing = demand.writing + (slabs > 1 ? demand.waiting : 0);
     const std::int64_t memory = std::max(set + demand.reading + (spilled ? demand.spilling : 0),

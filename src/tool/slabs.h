@@ -15,10 +15,11 @@ namespace tool {
 /// What a run takes of memory, in bytes.
 struct Demand {
     Shape shape;
-    std::string whole;         // why it must be done at once; "" if it can be cut
-    std::int64_t step = 1;     // slabs have a multiple of so many rows
-    std::int64_t devices = 1;  // that compute a slab each
-    std::int64_t outputs = 0;  // a pixel of all outputs together
+    apsis_type set = APSIS_BIT;  // its pixels in memory
+    std::string whole;           // why it must be done at once; "" if it can be cut
+    std::int64_t step = 1;       // slabs have a multiple of so many rows
+    std::int64_t devices = 1;    // that compute a slab each
+    std::int64_t outputs = 0;    // a pixel of all outputs together
     // Beside the set to read it, and more to keep it in a file; beside the outputs to write them, and more to write slabs.
     std::int64_t reading = 0, spilling = 0, writing = 0, waiting = 0;
     std::function<std::int64_t(const Shape &)> scratch;       // what the library needs for a slab

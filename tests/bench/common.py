@@ -1,4 +1,4 @@
-"""What the comparisons with other libraries share: apsis through ctypes, the benchmark's masks, a stopwatch."""
+"""What the comparisons with other libraries share: apsis through ctypes, the benchmark's masks, stopwatches."""
 
 import ctypes
 import os
@@ -8,7 +8,7 @@ import time
 
 import numpy as np
 
-CPU, U8, I32, F32 = -1, 2, 3, 5
+CPU, U8, I32, F32, U16 = -1, 2, 3, 5, 7
 
 
 class Image(ctypes.Structure):
@@ -20,6 +20,20 @@ class Image(ctypes.Structure):
 def view(array, kind):
     sizes = (ctypes.c_int64 * 3)(*array.shape[::-1])
     return Image(array.ctypes.data, kind, array.ndim, sizes)
+
+
+class Options(ctypes.Structure):
+    _fields_ = [("struct_size", ctypes.c_uint32), ("flags", ctypes.c_uint32), ("spacing", ctypes.c_double * 3),
+                ("max_distance", ctypes.c_double), ("metric", ctypes.c_int), ("method", ctypes.c_int),
+                ("connectivity", ctypes.c_int32), ("largest", ctypes.c_int32), ("min_area", ctypes.c_int64),
+                ("max_area", ctypes.c_int64), ("budget", ctypes.c_int64)]
+
+    def __init__(self, **fields):
+        super().__init__(struct_size=ctypes.sizeof(Options), **fields)
+
+
+COMPONENT = np.dtype([("first", "i8"), ("area", "i8"), ("lower", "i8", 3), ("upper", "i8", 3), ("centroid", "f8", 3),
+                      ("value", "i8")])
 
 
 class Apsis:
@@ -38,6 +52,26 @@ class Apsis:
             sys.exit(self.library.apsis_message(self.context).decode())
 
 
+def components(apsis, image, labels, axes, array=None, flags=0):
+    """Returns how many there are.  `labels` and `array` may be None."""
+    kind = U16 if image.dtype == np.uint16 else U8
+    count = ctypes.c_int64()
+    apsis.call("apsis_components", ctypes.byref(view(image, kind)),
+               labels is not None and ctypes.byref(view(labels, I32)) or None,
+               array is not None and ctypes.c_void_p(array.ctypes.data) or None,
+               ctypes.c_int64(len(array) if array is not None else 0), ctypes.byref(count),
+               ctypes.byref(Options(connectivity=axes, flags=flags)))
+    return count.value
+
+
+def same_partition(labels, other):
+    """Whether two labellings differ in their numbers only."""
+    other = other.astype(np.int64).ravel()
+    becomes = np.zeros(labels.max() + 1, np.int64)
+    becomes[labels.ravel()] = other
+    return bool((becomes[labels.ravel()] == other).all()) and len(np.unique(becomes)) == len(becomes)
+
+
 def milliseconds(call, runs):
     call()
     times = []
@@ -48,16 +82,33 @@ def milliseconds(call, runs):
     return statistics.median(times)
 
 
+def take_turns(calls, rounds, clock=time.perf_counter):
+    """The least milliseconds of each call, by name; calls take turns, after one round that warms up."""
+    times = {name: [] for name in calls}
+    for round in range(rounds + 1):
+        for name, call in calls.items():
+            start = clock()
+            call()
+            if round:
+                times[name].append(1e3 * (clock() - start))
+    return {name: min(each) for name, each in times.items()}
+
+
+def fill_mask(path, name, shape):
+    """One of the benchmark's masks."""
+    mask = np.empty(shape, np.uint8)
+    sizes = [ctypes.c_int64(size) for size in (*shape[::-1], 1)[:3]]
+    ctypes.CDLL(path).bench_mask(name, *sizes, mask.ctypes.data_as(ctypes.c_void_p))
+    return mask
+
+
 def each_mask(path, ndim, side):
     """Yields the benchmark's masks, with their names."""
     masks = ctypes.CDLL(path)
     for name in (ctypes.c_char_p * 64).in_dll(masks, f"bench_masks_{ndim}d"):
         if name is None:
             return
-        mask = np.empty((side,) * ndim, np.uint8)
-        sizes = [ctypes.c_int64(side if axis < ndim else 1) for axis in range(3)]
-        masks.bench_mask(name, *sizes, mask.ctypes.data_as(ctypes.c_void_p))
-        yield name.decode(), mask
+        yield name.decode(), fill_mask(path, name, (side,) * ndim)
 
 
 def arguments():

@@ -8,31 +8,9 @@ a connectivity and a question (labels, or statistics alone beside OpenCV's label
 how often apsis fits into the time of each peer.  Calls take turns, and each peer's least time counts, as does that of apsis,
 so that what else a machine does weighs little."""
 
-import ctypes
-import time
-
 import numpy as np
 
-from common import I32, U8, Apsis, arguments, each_mask, view
-
-
-class Options(ctypes.Structure):
-    _fields_ = [("struct_size", ctypes.c_uint32), ("flags", ctypes.c_uint32), ("spacing", ctypes.c_double * 3),
-                ("max_distance", ctypes.c_double), ("metric", ctypes.c_int), ("method", ctypes.c_int),
-                ("connectivity", ctypes.c_int32), ("largest", ctypes.c_int32), ("min_area", ctypes.c_int64),
-                ("max_area", ctypes.c_int64)]
-
-
-COMPONENT = np.dtype([("first", "i8"), ("area", "i8"), ("lower", "i8", 3), ("upper", "i8", 3), ("centroid", "f8", 3)])
-
-
-def components(apsis, mask, labels, axes, array=None):
-    options = Options(struct_size=ctypes.sizeof(Options), connectivity=axes)
-    count = ctypes.c_int64()
-    apsis.call("apsis_components", ctypes.byref(view(mask, U8)), labels is not None and ctypes.byref(view(labels, I32)) or None,
-               array is not None and ctypes.c_void_p(array.ctypes.data) or None,
-               ctypes.c_int64(len(array) if array is not None else 0), ctypes.byref(count), ctypes.byref(options))
-    return count.value
+from common import COMPONENT, Apsis, arguments, components, each_mask, same_partition, take_turns
 
 
 def label_calls(mask, axes, threads):
@@ -70,17 +48,6 @@ def statistics_calls(mask, axes, threads):
     return {"opencv": lambda: cv2.connectedComponentsWithStats(mask, connectivity=neighbours)[2][1:, 4]}
 
 
-def take_turns(calls, rounds):
-    times = {name: [] for name in calls}
-    for round in range(rounds + 1):
-        for name, call in calls.items():
-            start = time.perf_counter()
-            call()
-            if round:
-                times[name].append(1e3 * (time.perf_counter() - start))
-    return {name: min(each) for name, each in times.items()}
-
-
 def report(question, name, mask, axes, threads, ours, others, same):
     times = take_turns({"apsis": ours, **others}, 7)
     row = [question, name, f"{mask.shape[0]}^{mask.ndim}", str(axes), str(threads), f"{times['apsis']:.2f}"]
@@ -91,14 +58,6 @@ def report(question, name, mask, axes, threads, ours, others, same):
         else:
             row += ["", ""]
     print(",".join(row), flush=True)
-
-
-def same_partition(labels, other):
-    """Whether two labellings differ in their numbers only."""
-    other = other.astype(np.int64).ravel()
-    becomes = np.zeros(labels.max() + 1, np.int64)
-    becomes[labels.ravel()] = other
-    return bool((becomes[labels.ravel()] == other).all()) and len(np.unique(becomes)) == len(becomes)
 
 
 def main():

@@ -119,7 +119,8 @@ bool is_allowed(const std::string &room, const cuda::Launch &launch, const Devic
 bool is_plane_allowed(const DistanceJob &job, const Device &device) {
     ++plans;
     const cuda::plane::Plan plan = cuda::plane::plan_of(job, device.limits());
-    for (const cuda::Launch &launch : {plan.near, plan.list, plan.brackets, plan.rows})
+    const cuda::plane::Plan of_labels = cuda::plane::plan_of_labels(job);
+    for (const cuda::Launch &launch : {plan.near, plan.list, plan.brackets, plan.rows, of_labels.near, of_labels.rows})
         if (!is_allowed("plane::", launch, device)) return false;
     return plan.way != cuda::plane::Way::SEGMENTED_ROWS || plan.most_candidates > 0;
 }
@@ -141,6 +142,15 @@ bool are_components_allowed(const ComponentsJob &job, const Device &device) {
     for (const cuda::Launch &launch : {plan.label, plan.areas, plan.remeasure, plan.write, plan.end})
         if (!is_allowed("components::", launch, device)) return false;
     return true;
+}
+
+bool are_values_allowed(const ComponentsJob &job, const Device &device) {
+    if (job.set.pixels() > int64_t(UINT32_MAX)) return true;  // which the plan refuses
+    ++plans;
+    const cuda::components::ValuePlan plan = cuda::components::value_plan_of(job);
+    for (const cuda::Launch &launch : {plan.label, plan.join})
+        if (!is_allowed("components::", launch, device)) return false;
+    return int64_t(plan.across) * plan.down <= plan.label.blocks;
 }
 
 bool are_paths_allowed(const EccentricityJob &job, const Device &device) {
@@ -227,7 +237,9 @@ bool components_and_paths() {
                     job.components = is_measured ? &component : nullptr, job.no_border = is_selected;
                     job.first = is_selected ? View() : view_of(APSIS_I64, {size[0], axes == 3 ? size[1] : 1, 1}, true);
                     for (const Device &device : DEVICES)
-                        if (!are_components_allowed(job, device) || !are_paths_allowed(paths, device)) return false;
+                        if (!are_components_allowed(job, device) || !are_values_allowed(job, device) ||
+                            !are_paths_allowed(paths, device))
+                            return false;
                 }
     }
     return true;

@@ -1,4 +1,4 @@
-// Fuzzes the command's reader of TIFF files: any bytes are a set, or are refused with a sentence.
+// Fuzzes the command's reader of TIFF and PNG files: any bytes are a set, or are refused with a sentence.
 #include <unistd.h>
 
 #include <cstdint>

@@ -6,6 +6,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <new>
 #include <string>
 
@@ -26,7 +27,7 @@ int descriptor() {
     return file;
 }
 
-void check_sizes(const TiffReader &reader) {
+void check_sizes(const PageReader &reader) {
     const auto pages = static_cast<std::int64_t>(reader.pages().size());
     if (pages > kMostPages) fail("too many pages to fuzz");
     for (const TiffPage &page : reader.pages()) {
@@ -78,7 +79,7 @@ ReadSet read_file(const char *path, const std::int64_t *threshold, bool tolerate
         settings.tolerate = tolerate;
         if (threshold) settings.threshold = *threshold;
         Progress progress(ProgressMode::kNever, true);
-        check_sizes(TiffReader(path, tolerate, 1));
+        check_sizes(*open_pages(path, tolerate, 1));
         SetFile file(path, settings, 1);
         const BinaryImage image = file.read(progress);
         const Shape &shape = file.shape();
@@ -93,11 +94,11 @@ std::int64_t count_file(const char *path) {
     std::int64_t count = 0;
     char refused[400] = "";
     attempt(refused, sizeof refused, [&] {
-        TiffReader reader(path, false, 1);
-        check_sizes(reader);
-        for (size_t page = 0; page < reader.pages().size(); ++page) {
-            if (const std::string why = unusable(reader.pages()[page]); !why.empty()) fail(why);
-            count += count_nonzero(reader, page, [](double) {});
+        const std::unique_ptr<PageReader> reader = open_pages(path, false, 1);
+        check_sizes(*reader);
+        for (size_t page = 0; page < reader->pages().size(); ++page) {
+            if (const std::string why = unusable(reader->pages()[page]); !why.empty()) fail(why);
+            count += count_nonzero(*reader, page, [](double) {});
         }
     });
     return refused[0] ? -1 : count;

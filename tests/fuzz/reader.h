@@ -1,4 +1,4 @@
-/* The command's reader of TIFF files, for tests that give it thousands of them: in this process, from C too. */
+/* The command's reader of TIFF and PNG files, for tests that give it thousands of them: in this process, from C too. */
 #ifndef READER_H
 #define READER_H
 

@@ -6,6 +6,7 @@
  */
 #include "layouts.h"
 #include "reader.h"
+#include "tool_png.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,25 +37,46 @@ static void try_with(size_t size, size_t at, uint8_t byte) {
     try_bytes(seed, size);
 }
 
-/* Of all changes and cuts, or one in APSIS_TEST_SHARE. */
-static void test_damage(void **state) {
-    (void)state;
+/* Of all changes and cuts of a file, or one in APSIS_TEST_SHARE; how many. */
+static int damage(int number, size_t size) {
     const char *share = getenv("APSIS_TEST_SHARE");
     const size_t stride = share ? (size_t)atoi(share) : 1;
+    int tried = 0;
+    for (size_t at = (size_t)number % stride; at < size; at += stride) {
+        const uint8_t byte = seed[at];
+        try_with(size, at, (uint8_t)~byte);
+        try_with(size, at, (uint8_t)(byte ^ 1 << at % 8));
+        seed[at] = byte;
+        try_bytes(seed, at);
+        tried += 3;
+    }
+    return tried;
+}
+
+static void test_damage(void **state) {
+    (void)state;
     int files = 0, tried = 0;
     for (int n = 0; n < seeds(); ++n) {
         const size_t size = read_seed(n);
         files += size > 0;
-        for (size_t at = (size_t)n % stride; at < size; at += stride) {
-            const uint8_t byte = seed[at];
-            try_with(size, at, (uint8_t)~byte);
-            try_with(size, at, (uint8_t)(byte ^ 1 << at % 8));
-            seed[at] = byte;
-            try_bytes(seed, at);
-            tried += 3;
-        }
+        tried += damage(n, size);
     }
     printf("%d files, %d ways to damage them\n", files, tried);
+}
+
+static void test_damaged_png(void **state) {
+    (void)state;
+    int tried = 0;
+    make_samples(8, 3);
+    for (int n = 0; n < 4; ++n) {
+        write_png(memory_file(), n & 1 ? 16 : 1, n & 2);
+        FILE *file = fopen(memory_file(), "rb");
+        const size_t size = fread(seed, 1, sizeof seed, file);
+        fclose(file);
+        assert_true(size > 0 && size < sizeof seed);
+        tried += damage(n, size);
+    }
+    printf("PNG: %d ways to damage them\n", tried);
 }
 
 int main(int argc, char **argv) {
@@ -67,6 +89,6 @@ int main(int argc, char **argv) {
         }
         return 0;
     }
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_damage)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_damage), cmocka_unit_test(test_damaged_png)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

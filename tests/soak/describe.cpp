@@ -20,10 +20,10 @@ std::string number(double value) {
 }
 
 std::string describe(const apsis_options &o) {
-    static const char *const FLAGS[] = {"complement", "signed",   "connected", "slices",
-                                        "no border",  "no inner", "mixed",     "labels"};
+    static const char *const FLAGS[] = {"complement", "signed", "connected", "slices", "no border",
+                                        "no inner",   "mixed",  "labels",    "border"};
     std::string text = std::string(", ") + METRICS[o.metric];
-    for (int i = 0; i < 8; ++i)
+    for (size_t i = 0; i < std::size(FLAGS); ++i)
         if (o.flags >> i & 1) text += std::string(", ") + FLAGS[i];
     if (o.spacing[0] != 0)
         text += ", spacing " + number(o.spacing[0]) + " " + number(o.spacing[1]) + " " + number(o.spacing[2]);

@@ -115,6 +115,20 @@ void draw_published(Problem &p, Dice &dice) {
     p.unit = 1;
 }
 
+/// Makes a label image of the set: some values, in cells or at random.
+void draw_labels(Problem &p, Dice &dice) {
+    p.options.flags = (p.options.flags | APSIS_LABELS) & ~uint32_t(APSIS_COMPLEMENT);
+    if (p.type[SET] == APSIS_BIT) p.type[SET] = APSIS_U8;
+    const int64_t values = dice.magnitude(1, 255), grain = dice.magnitude(1, 64), w = p.size[0], h = p.size[1];
+    const uint64_t seed = dice.roll();
+    for (int64_t i = 0; i < p.pixels(); ++i) {
+        const int64_t x = i % w / grain, y = i / w % h / grain, z = i / w / h / grain;
+        const uint64_t cell = seed + static_cast<uint64_t>(x + 100003 * y + 10000000019 * z);
+        uint8_t &pixel = p.set[static_cast<size_t>(i)];
+        if (pixel) pixel = static_cast<uint8_t>(1 + Dice(cell).below(values));
+    }
+}
+
 void draw_distance(Problem &p, Dice &dice) {
     apsis_options &o = p.options;
     const bool cells = p.transform == APSIS_VORONOI;
@@ -135,6 +149,9 @@ void draw_distance(Problem &p, Dice &dice) {
         has_spacing(p) ? dice.of({APSIS_F32, APSIS_F64}) : dice.of({APSIS_F32, APSIS_F32, APSIS_F64, APSIS_I32, APSIS_I64});
     p.type[SECOND] = dice.one_in(2) ? dice.of({APSIS_I32, APSIS_I32, APSIS_I64}) : apsis_type(0);
     if (p.type[SECOND] && dice.one_in(4)) p.type[FIRST] = apsis_type(0);
+    if (o.method != APSIS_AUTO) return;
+    if (o.metric != APSIS_CHESSBOARD && !(o.flags & APSIS_SIGNED) && dice.one_in(3)) draw_labels(p, dice);
+    if (o.flags & (APSIS_LABELS | APSIS_COMPLEMENT | APSIS_SIGNED) && dice.one_in(4)) o.flags |= APSIS_BORDER;
 }
 
 apsis_type draw_set_type(Dice &dice) {
@@ -145,20 +162,6 @@ apsis_type draw_set_type(Dice &dice) {
 void draw_records(Problem &p, Dice &dice) {
     p.count = dice.one_in(2);
     if (dice.one_in(2)) p.capacity = dice.one_in(3) ? dice.below(5) : dice.magnitude(1, 40000);
-}
-
-/// Makes a label image of the set: some values, in cells or at random.
-void draw_labels(Problem &p, Dice &dice) {
-    p.options.flags = (p.options.flags | APSIS_LABELS) & ~uint32_t(APSIS_COMPLEMENT);
-    if (p.type[SET] == APSIS_BIT) p.type[SET] = APSIS_U8;
-    const int64_t values = dice.magnitude(1, 255), grain = dice.magnitude(1, 64), w = p.size[0], h = p.size[1];
-    const uint64_t seed = dice.roll();
-    for (int64_t i = 0; i < p.pixels(); ++i) {
-        const int64_t x = i % w / grain, y = i / w % h / grain, z = i / w / h / grain;
-        const uint64_t cell = seed + static_cast<uint64_t>(x + 100003 * y + 10000000019 * z);
-        uint8_t &pixel = p.set[static_cast<size_t>(i)];
-        if (pixel) pixel = static_cast<uint8_t>(1 + Dice(cell).below(values));
-    }
 }
 
 void draw_components(Problem &p, Dice &dice) {
@@ -225,7 +228,7 @@ Layout draw_layout(Dice &dice) {
 /// Slabs are for some options only; others would be refused for the slab's sake.
 bool has_slabs(const Problem &p) {
     const apsis_options &o = p.options;
-    if (o.method != APSIS_AUTO || o.flags & (APSIS_SLICES | APSIS_LABELS)) return false;
+    if (o.method != APSIS_AUTO || o.flags & (APSIS_SLICES | APSIS_LABELS | APSIS_BORDER)) return false;
     if (p.transform == APSIS_DISTANCE) return o.metric <= APSIS_CITY_BLOCK || (o.metric == APSIS_CHESSBOARD && !p.type[SECOND]);
     return p.transform == APSIS_GEODESIC || p.transform == APSIS_COMPONENTS;
 }

@@ -64,3 +64,25 @@ void check(const char *name, const Question *q, const char *distance, const char
     if (distance) check_file(name, q, distance, false);
     if (nearest) check_file(name, q, nearest, true);
 }
+
+/* ---- Components ----------------------------------------------------------- */
+
+static void fill_from(int w, int h, int pages, bool volume, int axes, int at, int number, int *label) {
+    label[at] = number;
+    const int x = at % w, y = at / w % h, z = at / w / h;
+    for (int n = 0; n < 27; ++n) {
+        const int dx = n % 3 - 1, dy = n / 3 % 3 - 1, dz = n / 9 - 1;
+        if (abs(dx) + abs(dy) + abs(dz) > axes || (dz && !volume)) continue;
+        if (x + dx < 0 || x + dx >= w || y + dy < 0 || y + dy >= h || z + dz < 0 || z + dz >= pages) continue;
+        const int next = at + dx + w * (dy + h * dz);
+        if (samples[next] == samples[at] && !label[next]) fill_from(w, h, pages, volume, axes, next, number, label);
+    }
+}
+
+int number_all(int w, int h, int pages, bool volume, int axes, int *label) {
+    int count = 0;
+    for (int i = 0; i < w * h * pages; ++i) label[i] = 0;
+    for (int i = 0; i < w * h * pages; ++i)
+        if (samples[i] && !label[i]) fill_from(w, h, pages, volume, axes, i, ++count, label);
+    return count;
+}

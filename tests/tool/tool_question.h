@@ -27,4 +27,7 @@ void make_set(int64_t least, bool complement);
 /** Compares files of distances and of nearest pixels with brute force over `set`; either may be NULL. */
 void check(const char *name, const Question *q, const char *distance, const char *nearest);
 
+/** Numbers the connected pieces of `samples` that have one value other than 0; returns how many there are. */
+int number_all(int width, int height, int pages, bool volume, int axes, int *label);
+
 #endif

@@ -22,6 +22,16 @@ void make_samples(int bits, uint32_t seed) {
         samples[i] = next_random(&seed) % 8 ? 0 : 1 + (int64_t)(next_random(&seed) % (uint32_t)most);
 }
 
+void make_labels(const int64_t values[4], uint32_t seed) {
+    for (int i = 0; i < PIXELS; ++i) {
+        const uint32_t chance = next_random(&seed) % 8, which = next_random(&seed) % 6;
+        if (i >= WIDTH && chance < 6)
+            samples[i] = samples[chance < 3 ? i - 1 : i - WIDTH];
+        else
+            samples[i] = which < 4 ? values[which] : 0;
+    }
+}
+
 static void put_sample(uint8_t *row, int bits, int x, int64_t sample) {
     switch (bits) {
         case 8: row[x] = (uint8_t)sample; break;

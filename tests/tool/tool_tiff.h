@@ -35,6 +35,9 @@ uint32_t next_random(uint32_t *state);
 /** Sparse samples of this many bits, from 0 up; about one in eight is not 0. */
 void make_samples(int bits, uint32_t seed);
 
+/** Cells of several pixels, of these values and of 0, so that labels touch labels and the background. */
+void make_labels(const int64_t values[4], uint32_t seed);
+
 void write_tiff(const char *path, const Layout *l, int w, int h, int pages);
 void write_page(TIFF *tiff, const Layout *l, int w, int h, const int64_t *page);
 

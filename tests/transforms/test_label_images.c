@@ -88,7 +88,7 @@ static void noise_in_parts(bench *b) {
         for (int64_t k = 0; k < pixels_of(&p); ++k) mask[k] = (uint8_t)roll(&c);
         p.mask = mask;
         p.options.connectivity = p.ndim;
-        if (p.ndim == 2) check_statistics(b, &p, APSIS_U8, PACKED, 256);
+        if (p.ndim == 2) check_statistics(b, &p, APSIS_I32, PACKED, 256);
         if (p.ndim == 3) check_contacts(b, &p, APSIS_U16, PACKED, 40000);
         free(mask);
     }
@@ -206,6 +206,26 @@ static void values_that_touch(bench *b) {
         assert_ok(b->ctx, apsis_contacts(b->ctx, &labels.image, got, 4, &count, &options));
         assert_int_equal(count, 2);
         assert_memory_equal(got, options.connectivity == 1 ? four : eight, sizeof four);
+    }
+    frame_close(&labels);
+}
+
+/** More values side by side than a tile has room for. */
+static void a_value_for_each_pixel(bench *b) {
+    enum { WIDE = 128, PIXELS = WIDE * 128 };
+    static uint16_t value[PIXELS];
+    static apsis_component got[PIXELS + 1];
+    for (int i = 0; i < PIXELS; ++i) value[i] = (uint16_t)(65535 - i);
+    const int64_t size[3] = {WIDE, PIXELS / WIDE, 1};
+    frame labels = frame_open(b, APSIS_U16, 2, size, PACKED);
+    frame_put(&labels, value);
+    int64_t count;
+    assert_ok(b->ctx, apsis_statistics(b->ctx, &labels.image, got, COUNT(got), &count, NULL));
+    assert_int_equal(count, PIXELS);
+    for (int64_t k = 0; k < PIXELS; ++k) {
+        const int64_t first = PIXELS - 1 - k, x = first % WIDE, y = first / WIDE;
+        const apsis_component want = {first, 1, {x, y, 0}, {x, y, 0}, {(double)x, (double)y, 0}, value[first]};
+        assert_memory_equal(got + k, &want, sizeof want);
     }
     frame_close(&labels);
 }
@@ -351,21 +371,14 @@ static void workspaces(bench *b) {
 }
 
 static const test_case cases[] = {
-    TEST(every_3x3_image, EVERYWHERE),
-    TEST(every_2x2x2_volume, EVERYWHERE),
-    TEST(random_statistics, EVERYWHERE),
-    TEST(random_contacts, EVERYWHERE),
-    TEST(long_and_thin, EVERYWHERE),
-    TEST(noise_in_parts, EVERYWHERE),
-    TEST(flipping_axes, EVERYWHERE),
-    TEST(permuting_values, EVERYWHERE),
-    TEST(sums_of_areas, EVERYWHERE),
-    TEST(values_that_touch, EVERYWHERE),
-    TEST(a_corner_alone_has_no_area, EVERYWHERE),
-    TEST(a_dense_table, EVERYWHERE),
-    TEST(images_without_pixels, EVERYWHERE),
-    TEST(wrong_arguments, EVERYWHERE),
-    TEST(workspaces, EVERYWHERE),
+    TEST(every_3x3_image, EVERYWHERE),   TEST(every_2x2x2_volume, EVERYWHERE),
+    TEST(random_statistics, EVERYWHERE), TEST(random_contacts, EVERYWHERE),
+    TEST(long_and_thin, EVERYWHERE),     TEST(noise_in_parts, EVERYWHERE),
+    TEST(flipping_axes, EVERYWHERE),     TEST(permuting_values, EVERYWHERE),
+    TEST(sums_of_areas, EVERYWHERE),     TEST(a_value_for_each_pixel, EVERYWHERE),
+    TEST(values_that_touch, EVERYWHERE), TEST(a_corner_alone_has_no_area, EVERYWHERE),
+    TEST(a_dense_table, EVERYWHERE),     TEST(images_without_pixels, EVERYWHERE),
+    TEST(wrong_arguments, EVERYWHERE),   TEST(workspaces, EVERYWHERE),
 };
 
 int main(int argc, char **argv) { return RUN_CASES(cases, argc, argv); }

@@ -7,7 +7,8 @@ Exact maps of binary images, on the CPU or on an NVIDIA GPU: [`distance`](@ref),
     d, which = Apsis.distance(mask; nearest=true)    # and its linear index
     labels, n = Apsis.components(mask; connectivity=2)
 
-[`Slabs`](@ref) is for images that are cut.
+Of label images, such as segmentations, every value but 0 is a set of its own, with `labels=true`; [`statistics`](@ref) and
+[`contacts`](@ref) tell of their values.  [`Slabs`](@ref) is for images that are cut.
 
 Arrays have two or three dimensions, and are taken as they lie, views too.  An index is a linear one, from 1 on, and 0 is none.
 """
@@ -19,6 +20,7 @@ include("library.jl")
 include("context.jl")
 include("arrays.jl")
 include("transforms.jl")
+include("labels.jl")
 include("slabs.jl")
 
 __init__() = load_library()

@@ -6,7 +6,7 @@ const METRICS = (euclidean=0, city_block=1, chessboard=2, chamfer=3)
 const METRIC_NAMES = merge(METRICS, (cityblock=METRICS.city_block, taxicab=METRICS.city_block, manhattan=METRICS.city_block))
 const DEVICES = (cpu=-1, best=-2)
 const HOST, DEVICE = Cint(0), Cint(1)
-const COMPLEMENT, SIGNED, CONNECTED, SLICES, NO_BORDER, NO_INNER, MIXED, LABELS = UInt32.(1 .<< (0:7))
+const COMPLEMENT, SIGNED, CONNECTED, SLICES, NO_BORDER, NO_INNER, MIXED, LABELS, BORDER, DENSE = UInt32.(1 .<< (0:9))
 const OK, ERROR_BUDGET = Cint(0), Cint(10)
 
 "The version of the header that this package is written for."
@@ -54,6 +54,15 @@ struct Extent
     diameter::Float64
     radius::Float64
     gap::Float64
+end
+
+"How two values of a label image touch: faces are those across each dimension, corners pairs that share no face."
+struct Contact
+    a::Int64
+    b::Int64
+    faces::NTuple{3,Int64}
+    corners::Int64
+    area::Float64
 end
 
 const library = Ref{Ptr{Cvoid}}(C_NULL)

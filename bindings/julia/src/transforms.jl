@@ -1,4 +1,4 @@
-# The five transforms.
+# The transforms.
 
 function options(set; spacing=1, metric=:euclidean, max_distance=0, method=:auto, flags=0, connectivity=0, largest=0,
                  min_area=0, max_area=0, budget=0)
@@ -24,15 +24,17 @@ const INDICES = (Int32, Int64)
 
 """
     distance(set; nearest=false, type=Float32, spacing=1, metric=:euclidean, max_distance=0, complement=false,
-             signed=false, slices=false, method=:auto, context)
+             signed=false, slices=false, labels=false, border=false, method=:auto, context)
 
 How far every element is from the nearest one that is not zero; with `nearest=true` also which one that is.  `type` is
 `Float32` or `Float64`; `Int32` or `Int64` for the square (Euclidean) or the distance itself; or `nothing`.  `metric` is
-`:euclidean`, `:city_block` (also `:cityblock`, `:taxicab` or `:manhattan`) or `:chessboard`.
+`:euclidean`, `:city_block` (also `:cityblock`, `:taxicab` or `:manhattan`) or `:chessboard`.  With `labels=true` it is from
+every element that is not zero to the nearest one of another value.  With `border=true` what lies outside is zero.
 """
-function distance(set::AbstractArray; type=Float32, nearest=false, kw...)
-    set = as_set(set)
-    return distance!(new_map(set, type), set; nearest=nearest ? similar(set, index_type(set)) : nothing, kw...)
+function distance(set::AbstractArray; type=Float32, nearest=false, labels=false, kw...)
+    set = as_given(set, labels)
+    site = nearest ? similar(set, index_type(set)) : nothing
+    return distance!(new_map(set, type), set; nearest=site, labels=labels, kw...)
 end
 
 """
@@ -40,13 +42,14 @@ end
 
 The same into arrays that are given; `out` may be `nothing`.
 """
-function distance!(out, set::AbstractArray; nearest=nothing, complement=false, signed=false, slices=false,
-                   context=context_on(device_of(set)), kw...)
-    set = as_set(set)
+function distance!(out, set::AbstractArray; nearest=nothing, complement=false, signed=false, slices=false, labels=false,
+                   border=false, context=context_on(device_of(set)), kw...)
+    set = as_given(set, labels)
     check_dimensions(set)
     check_output("out", out, set, LENGTHS)
     check_output("nearest", nearest, set, INDICES)
-    asked = options(set; flags=flags(COMPLEMENT => complement, SIGNED => signed, SLICES => slices), kw...)
+    asked = options(set; flags=flags(COMPLEMENT => complement, SIGNED => signed, SLICES => slices, LABELS => labels,
+                                     BORDER => border), kw...)
     prepare(context, set)
     GC.@preserve set out nearest check(context, ccall(symbol(:apsis_distance), Cint,
         (Ptr{Cvoid}, Ptr{CImage}, Ptr{CImage}, Ptr{CImage}, Ptr{COptions}),
@@ -56,22 +59,24 @@ end
 
 """
     voronoi(set; connected=false, mixed=false, spacing=1, metric=:euclidean, max_distance=0, complement=false,
-            slices=false, method=:auto, context)
+            slices=false, labels=false, method=:auto, context)
 
 For every element the linear index of the site, an element that is not zero, in whose cell it is; 0 if there is none.
-`connected` hides exclaves, so that every cell is connected.
+`connected` hides exclaves, so that every cell is connected.  With `labels=true` it is the label of the site, so that labels
+grow, as far as `max_distance`.
 """
-function voronoi(set::AbstractArray; out=nothing, connected=false, mixed=false, complement=false, slices=false,
+function voronoi(set::AbstractArray; out=nothing, connected=false, mixed=false, complement=false, slices=false, labels=false,
                  context=context_on(device_of(set)), kw...)
-    set = as_set(set)
+    set = as_given(set, labels)
     check_dimensions(set)
-    out = out === nothing ? similar(set, index_type(set)) : out
+    out = out === nothing ? similar(set, labels ? label_type(set) : index_type(set)) : out
     check_output("out", out, set, INDICES)
-    asked = options(set; flags=flags(COMPLEMENT => complement, CONNECTED => connected, SLICES => slices, MIXED => mixed), kw...)
+    asked = options(set; flags=flags(COMPLEMENT => complement, CONNECTED => connected, SLICES => slices, MIXED => mixed,
+                                     LABELS => labels), kw...)
     prepare(context, set)
     GC.@preserve set out check(context, ccall(symbol(:apsis_voronoi), Cint,
         (Ptr{Cvoid}, Ptr{CImage}, Ptr{CImage}, Ptr{COptions}), context.handle, reference(set), reference(out), asked))
-    return count_from_one!(out)
+    return labels ? out : count_from_one!(out)
 end
 
 """
@@ -80,11 +85,12 @@ end
 
 Numbers the connected components 1, 2, 3, ... by their lowest index, 0 outside, and says how many there are: `(labels, n)`, and
 with `statistics=true` a vector of [`Component`](@ref) too.  `connectivity` is the number of axes along which neighbours may
-differ.  With `labels=true` every value other than 0 is a set of its own.  `type` is `Int32` or `Int64`; `Bool` or `UInt8` for the set alone, without what is left out; or `nothing`.
+differ.  With `labels=true` every value other than 0 is a set of its own.  `type` is `Int32` or `Int64`; `Bool` or `UInt8` for
+the set alone, without what is left out; or `nothing`.
 """
 function components(set::AbstractArray; type=Int32, out=nothing, connectivity=1, statistics=false, border=true, inner=true,
                     complement=false, labels=false, slices=false, context=context_on(device_of(set)), kw...)
-    set = as_set(set)
+    set = as_given(set, labels)
     check_dimensions(set)
     out = out === nothing ? new_map(set, type) : out
     check_output("out", out, set, (Int32, Int64, Bool, UInt8))
@@ -102,24 +108,24 @@ end
 
 """
     geodesic(set, seeds; nearest=false, type=Float32, connectivity, spacing=1, metric=:euclidean, max_distance=0,
-             complement=false, slices=false, context)
+             complement=false, slices=false, labels=false, context)
 
 The length of the shortest path within the set to the nearest seed, and with `nearest=true` which seed that is; -1 and 0
-outside.
+outside.  With `labels=true` the seeds are a label image, and it is the label of the nearest.
 """
 function geodesic(set::AbstractArray, seeds::AbstractArray; type=Float32, nearest=false, complement=false, slices=false,
-                  context=context_on(device_of(set)), kw...)
-    set, seeds = as_set(set), as_set(seeds)
+                  labels=false, context=context_on(device_of(set)), kw...)
+    set, seeds = as_set(set), as_given(seeds, labels)
     check_dimensions(set)
-    check_output("seeds", seeds, set, (Bool, UInt8))
-    out, site = new_map(set, type), nearest ? similar(set, index_type(set)) : nothing
+    size(seeds) == size(set) || throw(DimensionMismatch("seeds is $(size(seeds)), but the set is $(size(set))"))
+    out, site = new_map(set, type), nearest ? similar(set, labels ? label_type(seeds) : index_type(set)) : nothing
     check_output("type", out, set, LENGTHS)
-    asked = options(set; flags=flags(COMPLEMENT => complement, SLICES => slices), kw...)
+    asked = options(set; flags=flags(COMPLEMENT => complement, SLICES => slices, LABELS => labels), kw...)
     prepare(context, set)
     GC.@preserve set seeds out site check(context, ccall(symbol(:apsis_geodesic), Cint,
         (Ptr{Cvoid}, Ptr{CImage}, Ptr{CImage}, Ptr{CImage}, Ptr{CImage}, Ptr{COptions}),
         context.handle, reference(set), reference(seeds), reference(out), reference(site), asked))
-    return results(out, count_from_one!(site))
+    return results(out, labels ? site : count_from_one!(site))
 end
 
 """
@@ -150,11 +156,11 @@ end
 const ROOM = 4096  # for how many there is room at first; if there are more, the call is made again
 
 "A vector of what a call tells of components, if that is wanted; otherwise how many there are."
-function known_of(call, kind, is_wanted)
-    room, count = Vector{kind}(undef, is_wanted ? ROOM : 0), Ref{Int64}(0)
+function known_of(call, kind, is_wanted, extent=ROOM)
+    room, count = Vector{kind}(undef, is_wanted ? extent : 0), Ref{Int64}(0)
     call(room, count)
     is_wanted || return Int(count[])
-    if count[] > ROOM
+    if count[] > extent
         resize!(room, count[])
         call(room, count)
     end

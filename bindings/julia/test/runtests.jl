@@ -106,6 +106,41 @@ end
         @test length(Apsis.eccentricity(many; extents=true)[2]) == 4900
     end
 
+    @testset "label images" begin
+        # Columns of the image are columns here: 3 3 0 0 is the first.
+        image = UInt16[3 3 0; 3 8 8; 0 8 8; 0 0 5]
+        for kind in (UInt8, UInt16, Int8, Int16, Int32, UInt32, Int64, UInt64)
+            labels = kind.(image)
+            known = Apsis.statistics(labels)
+            @test [(c.value, c.area) for c in known] == [(0, 4), (3, 3), (5, 1), (8, 4)]
+            @test known[4] == Apsis.Component(6, 4, (2, 2, 1), (3, 3, 1), (2.5, 2.5, 1.0), 8)
+            table = Apsis.statistics(labels; dense=true)
+            @test length(table) == 9 && table[9] == known[4]
+            @test table[2] == Apsis.Component(0, 0, (0, 0, 0), (0, 0, 0), (0.0, 0.0, 0.0), 1)
+            @test Apsis.contacts(labels; connectivity=2, spacing=(2, 5)) ==
+                [Apsis.Contact(3, 8, (1, 1, 0), 3, 7.0), Apsis.Contact(5, 8, (1, 0, 0), 1, 5.0)]
+            @test Apsis.distance(labels; labels=true, border=true, type=Int32) == Int32[1 1 0; 1 1 1; 0 1 1; 0 0 1]
+            @test Apsis.voronoi(labels; labels=true, max_distance=1) == [3 3 3; 3 8 8; 3 8 8; 0 8 5]
+            @test Apsis.geodesic(trues(4, 3), labels; nearest=true, labels=true)[2][3, 1] == 3
+            @test Apsis.geodesic(trues(4, 3), labels)[1, 1] == 0
+            @test Apsis.components(labels; labels=true)[2] == 3
+        end
+        signed = Int8[-1 -1; 2 0]
+        @test [c.value for c in Apsis.statistics(signed)] == [-1, 0, 2]
+        @test Apsis.contacts(view(signed, :, 2:-1:1))[1] == Apsis.Contact(-1, 2, (1, 0, 0), 0, 1.0)
+        @test Apsis.voronoi(Int8[-1 0; 0 2]; labels=true) == [-1 -1; -1 2]
+        @test isempty(Apsis.statistics(zeros(Int, 0, 3))) && isempty(Apsis.statistics(zeros(Int, 0, 3); dense=true))
+        many = reshape(1:30000, 300, 100)
+        @test length(Apsis.statistics(many)) == 30000 && length(Apsis.contacts(many)) == 299 * 100 + 300 * 99
+        @test fails(() -> Apsis.statistics(signed; dense=true), Apsis.ApsisError, "-1")
+        for call in (Apsis.statistics, Apsis.contacts, a -> Apsis.distance(a; labels=true),
+                     a -> Apsis.components(a; labels=true))
+            @test fails(() -> call([0.5 1.0]), ArgumentError, "labels are integers")
+            @test fails(() -> call([1, 2]), ArgumentError, "1 dimensions")
+        end
+        @test fails(() -> Apsis.distance(image; border=true), Apsis.ApsisError, "border is set, but")
+    end
+
     @testset "paths" begin
         set = trues(5, 5)
         set[2:4, 2:4] .= false
@@ -195,6 +230,7 @@ end
             @test value(prefix * uppercase(String(name))) == names[name]
         end
         @test sizeof(Apsis.CImage) == 72 && sizeof(Apsis.COptions) == 80
+        @test sizeof(Apsis.Component) == 96 && sizeof(Apsis.Contact) == 56 && sizeof(Apsis.Extent) == 56
         @test sizeof(Apsis.Slabs.CSlab) == 48 && sizeof(Apsis.Slabs.CPaths) == 80
         @test sizeof(Apsis.Slabs.Part) == 96 && sizeof(Apsis.Slabs.CLabels) == 72
     end

@@ -16,6 +16,7 @@ from numpy.typing import DTypeLike
 
 from . import _library as c
 from ._errors import wrong
+from ._options import flag
 
 #: What is taken and given back: an array of NumPy, CuPy, PyTorch or xarray, for which type checkers have no common name.
 Array = Any
@@ -120,9 +121,16 @@ def as_labels(name: str, array: Any) -> Array:
     dtype, shape, strides = _layout(bare)
     if dtype.kind not in "biu":
         raise TypeError(f"{name} is a {type(array).__name__} of dtype {dtype}, but labels are integers or bools")
-    if on_device(bare) or (_is_aligned(bare, dtype, strides) and not _repeats(shape, strides)):
+    if _is_aligned(bare, dtype, strides) and not _repeats(shape, strides):
         return as_set(name, given)
+    if on_device(bare):
+        raise wrong(f"{name} has strides {strides}, but labels on a GPU lie apart, on multiples of {dtype.itemsize} bytes")
     return as_set(name, np.array(bare, dtype=dtype.newbyteorder("=")))
+
+
+def as_given(name: str, array: Any, labels: Any) -> Array:
+    """An array as a label image, if `labels` says that it is one, or as a set."""
+    return as_labels(name, array) if flag("labels", labels) else as_set(name, array)
 
 
 def dtype_in(array: Array) -> np.dtype[Any]:
@@ -299,9 +307,10 @@ def _apart(array: Array, outputs: list[Optional[Output]]) -> Array:
     return array.copy() if any(np.may_share_memory(array, other) for other in given) else array
 
 
-def images_of(inputs: list[Array], outputs: list[Optional[Output]]) -> list[Optional[c.Image]]:
+def images_of(inputs: list[Array], outputs: list[Optional[Output]],
+              names: tuple[str, ...] = ("set", "seeds")) -> list[Optional[c.Image]]:
     inputs = [_apart(array, outputs) for array in inputs]
-    return [*(as_image(name, array, _SET_TYPES[_layout(array)[0].itemsize]) for name, array in zip(("set", "seeds"), inputs)),
+    return [*(as_image(name, array, _SET_TYPES[_layout(array)[0].itemsize]) for name, array in zip(names, inputs)),
             *(None if output is None else as_image(output.name, output.array) for output in outputs)]
 
 

@@ -27,8 +27,8 @@ from . import _arrays as arrays
 from . import _dask_tasks as tasks
 from . import slabs
 from ._arrays import Array
+from ._calls import chosen_device as chosen
 from ._context import COMPONENT, Device
-from ._context import _chosen as chosen
 from ._dask_tasks import Slab
 from ._errors import wrong
 

@@ -1,4 +1,4 @@
-"""The five transforms as functions, each in this thread's context for the device."""
+"""The transforms as functions, each in this thread's context for the device."""
 
 from __future__ import annotations
 
@@ -9,19 +9,20 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from ._arrays import Array
-from ._context import Context, Device, context_for
+from ._context import CONTACT, Context, Device, context_for
 from ._options import Spacing
 
 
 def _in_context(method: Callable[..., Any], arguments: dict[str, Any]) -> Any:
     device = arguments.pop("device")
-    return method(context_for(arguments["set"], device), **arguments)
+    return method(context_for(next(iter(arguments.values())), device), **arguments)
 
 
 def distance(set: Array, *, nearest: Union[bool, DTypeLike] = False, dtype: Optional[DTypeLike] = np.float32,
              out: Optional[Array] = None, nearest_out: Optional[Array] = None, spacing: Spacing = None,
              metric: str = "euclidean", max_distance: Optional[float] = None, complement: bool = False, signed: bool = False,
-             slices: bool = False, method: str = "auto", device: Optional[Device] = None) -> Any:
+             slices: bool = False, method: str = "auto", labels: bool = False, border: bool = False,
+             device: Optional[Device] = None) -> Any:
     """The distance from every element to the nearest one of the set, the non-zero elements.
 
     Parameters
@@ -49,6 +50,12 @@ def distance(set: Array, *, nearest: Union[bool, DTypeLike] = False, dtype: Opti
         Each [z] of an array of 3 axes is an image of its own.
     method : str, default "auto"
         A published method by name, to compare with: see docs/methods.md.
+    labels : bool, default False
+        `set` is a label image, of integers: from each element but 0 to the nearest one of another value, of which 0 is one.
+        An element of 0 has distance 0.  The metric is Euclidean or city-block.
+    border : bool, default False
+        What lies outside the array is background, 0: with `labels`, `complement` or `signed`.  Where no element of the array
+        is nearer, the index is -1.
     device : str, int or sequence of int, optional
         "cpu", "best", the number of a CUDA device, or those of several; by default where the array is.
 
@@ -70,6 +77,8 @@ def distance(set: Array, *, nearest: Union[bool, DTypeLike] = False, dtype: Opti
     >>> apsis.distance([[0, 0, 0, 1], [0, 0, 0, 0]], metric="city-block")
     array([[3., 2., 1., 0.],
            [4., 3., 2., 1.]], dtype=float32)
+    >>> apsis.distance([7, 7, 7, 4, 4, 0], labels=True, border=True)
+    array([1., 2., 1., 1., 1., 0.], dtype=float32)
     """
     return _in_context(Context.distance, locals())
 
@@ -77,7 +86,7 @@ def distance(set: Array, *, nearest: Union[bool, DTypeLike] = False, dtype: Opti
 def voronoi(set: Array, *, connected: bool = False, out: Optional[Array] = None, dtype: Optional[DTypeLike] = None,
             spacing: Spacing = None, metric: str = "euclidean", max_distance: Optional[float] = None,
             complement: bool = False, slices: bool = False, method: str = "auto", mixed: bool = False,
-            device: Optional[Device] = None) -> Array:
+            labels: bool = False, device: Optional[Device] = None) -> Array:
     """The Voronoi map: for every element the site, an element of the set, of the cell that it is in.
 
     Parameters
@@ -92,16 +101,21 @@ def voronoi(set: Array, *, connected: bool = False, out: Optional[Array] = None,
         int32 or int64; by default the smallest that fits.
     mixed : bool, default False
         For the methods "sweep", "sweep-blocks", "sweep-rows": as they leave it, with some exclaves hidden and others not.
+    labels : bool, default False
+        `set` is a label image, of integers: gives the label of the site, so that labels grow.  The type is that which has room
+        for all labels of their type: int32, or int64 for uint32, int64 and uint64.
 
     Returns
     -------
     array
-        The flat index of the site; -1 if no site is within max_distance.
+        The flat index of the site, -1 if no site is within max_distance; with `labels` its label, and 0.
 
     Examples
     --------
     >>> apsis.voronoi([1, 0, 0, 0, 0, 1])
     array([0, 0, 0, 5, 5, 5], dtype=int32)
+    >>> apsis.voronoi([7, 0, 0, 0, 0, 4], labels=True, max_distance=1, dtype="int64")
+    array([7, 7, 0, 0, 4, 4])
     """
     return _in_context(Context.voronoi, locals())
 
@@ -141,7 +155,8 @@ def components(set: Array, *, connectivity: Optional[int] = 1, statistics: bool 
         How many components there are.
     statistics : array of COMPONENT
         Only with `statistics`: first (the flat index of the lowest element), area, lower, upper, centroid and value (that of
-        its elements with `labels`, otherwise 1); coordinates are in elements, and x, y, z, the last axis of the array first.  apsis.table makes columns of it.
+        its elements with `labels`, otherwise 1); coordinates are in elements, and x, y, z, the last axis of the array first.
+        apsis.table makes columns of it.
 
     Examples
     --------
@@ -151,10 +166,67 @@ def components(set: Array, *, connectivity: Optional[int] = 1, statistics: bool 
     return _in_context(Context.components, locals())
 
 
+def statistics(labels: Array, *, dense: bool = False, device: Optional[Device] = None) -> Any:
+    """What is known of each value of a label image, wherever its elements are: nothing is labelled.
+
+    Parameters
+    ----------
+    labels : array of integers or bools, of 1 to 3 axes
+        The label image.  Its background, 0, is a value too.
+    dense : bool, default False
+        Element i of the result is what is known of value i, from 0 to the greatest; of one that does not occur the area is 0,
+        first, lower and upper are -1, and the centroid is 0.  No value may be negative.
+    device : str, int or sequence of int, optional
+        As for `distance`.
+
+    Returns
+    -------
+    array of COMPONENT
+        Of the values that occur, in ascending order, or with `dense` of all: see `components`.  Values of uint64 from 2**63
+        are told less 2**64.
+
+    Examples
+    --------
+    >>> apsis.statistics([[7, 7, 0], [-2, 7, 0]])[["value", "area"]].tolist()
+    [(-2, 1), (0, 2), (7, 3)]
+    """
+    return _in_context(Context.statistics, locals())
+
+
+def contacts(labels: Array, *, connectivity: Optional[int] = 1, spacing: Spacing = None, slices: bool = False,
+             device: Optional[Device] = None) -> Any:
+    """Which values of a label image touch, and how much.  The background, 0, touches nothing.
+
+    Parameters
+    ----------
+    labels : array of integers or bools, of 1 to 3 axes
+        The label image.
+    connectivity : int, default 1
+        As for `components`: along how many axes elements that touch may differ.
+    spacing : float or sequence of float, optional
+        The size of an element along each axis of the array, in your unit; by default 1.
+    slices, device
+        As for `distance`.
+
+    Returns
+    -------
+    array of CONTACT
+        Of every two values that have neighbouring elements, in ascending order: the lower one `a`, the greater one `b`; faces,
+        how many pairs of elements lie side by side along x, y and z, the last axis of the array first; corners, how many are
+        neighbours across an edge or a corner alone; and area, that of the faces, in 2-D their length, in 1-D their number.
+
+    Examples
+    --------
+    >>> apsis.contacts([[1, 1, 2], [1, 3, 2]], connectivity=2)[["a", "b", "area", "corners"]].tolist()
+    [(1, 2, 1.0, 1), (1, 3, 2.0, 1), (2, 3, 1.0, 1)]
+    """
+    return _in_context(Context.contacts, locals())
+
+
 def geodesic(set: Array, seeds: Array, *, nearest: Union[bool, DTypeLike] = False, dtype: Optional[DTypeLike] = np.float32,
              out: Optional[Array] = None, nearest_out: Optional[Array] = None, connectivity: Optional[int] = None,
              spacing: Spacing = None, metric: str = "euclidean", max_distance: Optional[float] = None,
-             complement: bool = False, slices: bool = False, device: Optional[Device] = None) -> Any:
+             complement: bool = False, slices: bool = False, labels: bool = False, device: Optional[Device] = None) -> Any:
     """The length of the shortest path inside the set from every element of it to the nearest seed.
 
     Parameters
@@ -169,6 +241,9 @@ def geodesic(set: Array, seeds: Array, *, nearest: Union[bool, DTypeLike] = Fals
         As for `components`; by default 1 for "city-block", otherwise the number of axes.
     metric : str, default "euclidean"
         The length of a step: "euclidean", "city-block", "chessboard", or "chamfer" (3, 4 or 5 thirds).
+    labels : bool, default False
+        `seeds` is a label image, of integers: `nearest` gives the label of the nearest seed, and 0 in place of -1, of the types
+        that `voronoi` has.
 
     Returns
     -------
@@ -224,13 +299,14 @@ def table(known: np.ndarray[Any, Any]) -> dict[str, np.ndarray[Any, Any]]:
 
     Parameters
     ----------
-    known : array of COMPONENT or EXTENT
-        The statistics of `components`, or the extents of `eccentricity`.
+    known : array of COMPONENT, EXTENT or CONTACT
+        The statistics of `components` or `statistics`, the extents of `eccentricity`, or `contacts`.
 
     Returns
     -------
     dict of str to array
-        "label", 1, 2, 3, ..., and each field, of which coordinates become x, y and z, and ends 0 and 1.
+        "label", 1, 2, 3, ..., but for contacts, and each field, of which coordinates become x, y and z, and ends 0 and 1.  Of
+        the statistics of values, "value" is what tells them.
 
     Examples
     --------
@@ -239,9 +315,9 @@ def table(known: np.ndarray[Any, Any]) -> dict[str, np.ndarray[Any, Any]]:
     array([0, 2])
     """
     if getattr(getattr(known, "dtype", None), "names", None) is None or known.ndim != 1:
-        raise TypeError(f"known is {reprlib.repr(known)}, but must be the statistics of components, or the extents of "
-                        "eccentricity")
-    columns = {"label": np.arange(1, len(known) + 1)}
+        raise TypeError(f"known is {reprlib.repr(known)}, but must be the statistics of components, the extents of "
+                        "eccentricity, or contacts")
+    columns = {} if known.dtype == CONTACT else {"label": np.arange(1, len(known) + 1)}
     for name in known.dtype.names or ():
         field = known[name]
         if field.ndim == 1:

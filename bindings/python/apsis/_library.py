@@ -22,7 +22,7 @@ METRICS = {"euclidean": 0, "city-block": 1, "chessboard": 2, "chamfer": 3}
 METHODS = {"auto": 0, "raster-scan": 1, "sweep": 2, "jump-flood": 3, "tile-fill": 4, "every-source": 5,
            "sweep-blocks": 6, "sweep-rows": 7, "sequential-scan": 8}
 
-COMPLEMENT, SIGNED, CONNECTED, SLICES, NO_BORDER, NO_INNER, MIXED, LABELS = 1, 2, 4, 8, 16, 32, 64, 128
+COMPLEMENT, SIGNED, CONNECTED, SLICES, NO_BORDER, NO_INNER, MIXED, LABELS, BORDER, DENSE = (1 << bit for bit in range(10))
 
 
 class Image(ctypes.Structure):
@@ -73,6 +73,8 @@ PROTOTYPES = {
     "apsis_distance": (c_int, [_CONTEXT, _IMAGE, _IMAGE, _IMAGE, _OPTIONS]),
     "apsis_voronoi": (c_int, [_CONTEXT, _IMAGE, _IMAGE, _OPTIONS]),
     "apsis_components": (c_int, [_CONTEXT, _IMAGE, _IMAGE, c_void_p, c_int64, _COUNT, _OPTIONS]),
+    "apsis_statistics": (c_int, [_CONTEXT, _IMAGE, c_void_p, c_int64, _COUNT, _OPTIONS]),
+    "apsis_contacts": (c_int, [_CONTEXT, _IMAGE, c_void_p, c_int64, _COUNT, _OPTIONS]),
     "apsis_geodesic": (c_int, [_CONTEXT, _IMAGE, _IMAGE, _IMAGE, _IMAGE, _OPTIONS]),
     "apsis_eccentricity": (c_int, [_CONTEXT, _IMAGE, _IMAGE, _IMAGE, c_void_p, c_int64, _COUNT, _OPTIONS]),
     "apsis_slab_summary": (c_int, [_CONTEXT, _IMAGE, c_int64, c_void_p, c_void_p, _OPTIONS]),

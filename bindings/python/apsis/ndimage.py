@@ -117,17 +117,21 @@ def find_objects(input: ArrayLike, max_label: int = 0) -> list[Any]:
 def expand_labels(label_image: ArrayLike, distance: float = 1, spacing: Any = 1) -> np.ndarray[Any, Any]:
     """Grows labels by up to `distance` without letting them overlap.
 
-    Parameters and results are those of skimage.segmentation.expand_labels.
+    Parameters and results are those of skimage.segmentation.expand_labels.  Where several labels are equally near, that of the
+    lowest element is taken.
     """
     label_image = np.asarray(label_image)
     if real("distance", distance) < 0:
-        return label_image.copy()
+        return np.zeros_like(label_image)  # as nothing is that near, not even to itself
     # What lies at no distance is the label itself; a limit of 0 would be none.
     limit = max(float(distance), np.finfo(float).tiny)
-    nearest = context_for(label_image).distance(label_image, dtype=None, nearest=np.int64, spacing=spacing,
-                                                max_distance=limit)
-    return np.where(nearest >= 0, label_image.reshape(-1)[np.maximum(nearest, 0)] if label_image.size else label_image,
-                    np.zeros((), label_image.dtype))
+    of_integers = label_image.dtype.kind in "biu"
+    cells = context_for(label_image).voronoi(label_image, spacing=spacing, max_distance=limit, labels=of_integers)
+    if of_integers:
+        return np.asarray(cells, label_image.dtype)
+    labels: np.ndarray[Any, Any] = np.append(label_image.reshape(-1), label_image.dtype.type(0))  # -1 is that of no site
+    grown: np.ndarray[Any, Any] = labels[cells]
+    return grown
 
 
 def remove_small_objects(ar: np.ndarray[Any, Any], min_size: Optional[int] = None, connectivity: int = 1, *,

@@ -204,6 +204,7 @@ def test_structures_and_functions():
     assert list(slabs.PART.names) == fields("apsis_part") and slabs.PART.itemsize == 96
     assert list(apsis.COMPONENT.names) == fields("apsis_component") and apsis.COMPONENT.itemsize == 96
     assert list(apsis.EXTENT.names) == fields("apsis_extent") and apsis.EXTENT.itemsize == 56
+    assert list(apsis.CONTACT.names) == fields("apsis_contact") and apsis.CONTACT.itemsize == 56
     for name, (_, arguments) in _library.PROTOTYPES.items():
         declared = re.search(rf"\b{name}\((.*?)\);", HEADER, re.S)[1]
         assert len(arguments) == (0 if declared == "void" else declared.count(",") + 1), name

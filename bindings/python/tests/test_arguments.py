@@ -88,7 +88,8 @@ def test_seeds():
 
 FLAGS = {function: [name for name, parameter in inspect.signature(function).parameters.items()
                     if parameter.annotation == "bool"]
-         for function in (apsis.distance, apsis.voronoi, apsis.components, apsis.geodesic, apsis.eccentricity)}
+         for function in (apsis.distance, apsis.voronoi, apsis.components, apsis.geodesic, apsis.eccentricity,
+                          apsis.statistics, apsis.contacts)}
 
 
 @pytest.mark.parametrize("function, name", [(function, name) for function, names in FLAGS.items() for name in names])
@@ -96,6 +97,8 @@ def test_flags(function, name):
     set = MASK[None] if name == "slices" else MASK
     seeds = [set] if function is apsis.geodesic else []
     more = {"mixed": {"method": "sweep"}}.get(name, {})
+    if function is apsis.distance and name == "border":
+        more = {"complement": True}
     for value, same in ((1, True), (0, False), (np.True_, True), (np.int8(0), False)):
         given, expected = (function(set, *seeds, **{name: flag}, **more) for flag in (value, same))
         for a, b in zip(*(each if isinstance(each, tuple) else [each] for each in (given, expected))):
@@ -106,7 +109,8 @@ def test_flags(function, name):
 
 
 def test_there_are_flags():
-    assert FLAGS[apsis.distance] == ["complement", "signed", "slices"] and "border" in FLAGS[apsis.components]
+    assert FLAGS[apsis.distance] == ["complement", "signed", "slices", "labels", "border"]
+    assert "border" in FLAGS[apsis.components] and FLAGS[apsis.statistics] == ["dense"]
 
 
 @pytest.mark.parametrize("name, value, kind, words", [

@@ -117,13 +117,15 @@ def test_documentation_tells_of_every_parameter(function):
 
 
 def test_examples_of_the_documentation():
-    for module, least in ((apsis._functions, 6), (apsis._slab_maps, 6), (apsis._slab_labels, 4)):
+    for module, least in ((apsis._functions, 11), (apsis._slab_maps, 6), (apsis._slab_labels, 4)):
         failed, tried = doctest.testmod(module, extraglobs={"apsis": apsis})
         assert tried >= least and failed == 0
 
 
 PROGRAM = """\
-import apsis, apsis.ndimage, apsis.slabs, apsis.__main__
+import apsis, apsis.cc3d, apsis.edt, apsis.ndimage, apsis.slabs, apsis.__main__
+apsis.contacts([[1]], spacing=2)["area"], apsis.statistics([[1]], dense=True)["value"]
+apsis.edt.edtsq([[1]], (1, 2), parallel=0).sum(), apsis.cc3d.contacts([[1]])[1, 2] + 1
 apsis.distance([[1]], nearest=True, spacing=(1, 2), max_distance=None, device="cpu")
 apsis.Context("cpu", progress=print).voronoi([[1]], dtype="int64")
 apsis.ndimage.label([[1]], structure=None)

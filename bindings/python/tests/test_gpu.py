@@ -103,6 +103,11 @@ def random_set(*shape, density=0.1, seed=1):
     return np.random.default_rng(seed).random(shape) < density
 
 
+def label_image(shape, dtype):
+    values = np.random.default_rng(3).integers(-2 if np.dtype(dtype).kind == "i" else 0, 4, [-(-n // 4) for n in shape])
+    return np.kron(values, np.ones((4,) * len(shape), int))[tuple(map(slice, shape))].astype(dtype)
+
+
 def check(maker, function, *sets, **options):
     """One function on arrays on the GPU, beside the same on the CPU."""
     there = function(*map(maker.to_device, sets), **options)
@@ -154,6 +159,36 @@ def test_no_elements(maker, shape):
 def test_sets_of_every_type(maker, dtype):
     mask = random_set(50, 60)
     check(maker, apsis.distance, mask.astype(dtype) * dtype(3))
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.int16, np.int32, np.int64])
+@pytest.mark.parametrize("shape", [(500,), (97, 130), (20, 33, 70)])
+def test_label_images(maker, shape, dtype):
+    labels = label_image(shape, dtype)
+    check(maker, apsis.voronoi, labels, labels=True, max_distance=3)
+    check(maker, apsis.components, labels, labels=True, statistics=True)
+    check(maker, apsis.statistics, labels)
+    check(maker, apsis.statistics, np.abs(labels), dense=True)
+    check(maker, apsis.contacts, labels, connectivity=len(shape))
+    check(maker, apsis.geodesic, np.ones(shape, bool), labels, nearest=True, labels=True)
+    check(maker, apsis.distance, labels, labels=True, nearest=True, border=len(shape) > 1)
+    if len(shape) == 1:
+        with pytest.raises(NotImplementedError, match="border is True, but set is a line on a GPU"):
+            apsis.distance(maker.to_device(labels), labels=True, border=True)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.uint32, np.int64])
+def test_plain_label_images(dtype):
+    labels = label_image((60, 70), dtype)
+    for view in (labels, labels.T, labels[::2]):
+        there = one_of(Plain).to_device(view)
+        np.testing.assert_array_equal(apsis.statistics(there), apsis.statistics(view))
+        np.testing.assert_array_equal(apsis.contacts(there, connectivity=2), apsis.contacts(view, connectivity=2))
+        out = one_of(Plain).to_device(np.zeros(view.shape, np.float32))
+        apsis.distance(there, labels=True, border=True, out=out)
+        np.testing.assert_array_equal(out.get(), apsis.distance(view, labels=True, border=True))
+    with pytest.raises(ValueError, match="labels has strides"):
+        apsis.statistics(one_of(Plain).library.Array(there.block, np.broadcast_to(there.view[0], (3, 70))))
 
 
 # ---- Arrays ----

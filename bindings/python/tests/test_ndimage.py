@@ -98,6 +98,25 @@ def test_labels_grow(spacing):
         assert is_nearest[grown[y, x] - 1, y, x].all()
 
 
+@pytest.mark.parametrize("dtype", [bool, np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64,
+                                   np.float32])
+@pytest.mark.parametrize("shape", [(40,), (20, 31), (9, 10, 11)])
+def test_labels_of_every_type_grow(shape, dtype):
+    labels, count = theirs.label(image(*shape, density=0.05))
+    labels = np.where(labels == count, -3 if np.dtype(dtype).kind in "if" else 1, labels % 120).astype(dtype)
+    for view in (labels, labels.T, labels[::-1]):
+        for distance in (-1, 0, 1, 3, np.inf):
+            grown = ours.expand_labels(view, distance)
+            expected = skimage.segmentation.expand_labels(view, distance)
+            assert grown.dtype == view.dtype and grown.shape == view.shape
+            np.testing.assert_array_equal(grown != 0, expected != 0)
+            near = np.stack([theirs.distance_transform_edt(view != label) for label in np.unique(view[view != 0])])
+            has_one = (near == near.min(axis=0)).sum(axis=0) == 1
+            np.testing.assert_array_equal(grown[has_one], expected[has_one])
+    assert ours.expand_labels(np.zeros((0, 3), dtype)).shape == (0, 3)
+    assert not ours.expand_labels(np.zeros(shape, dtype)).any()
+
+
 def told(function, *arguments, **options):
     """The result, or the type of what is raised, and the types of the warnings."""
     with warnings.catch_warnings(record=True) as caught:

@@ -17,7 +17,7 @@ namespace apsis::cuda::plane {
 /// Constants that depend on the columns of a block.
 template <int SPAN>
 struct Shape {
-    static constexpr bool IS_SHORT = SPAN == SHORT_SPAN;
+    static constexpr bool IS_SHORT = SPAN < WIDE_SPAN;
     static constexpr int REACH = IS_SHORT ? 96 : NEAR;               // columns outward; beyond them the envelope is cheaper
     static constexpr int32_t MOST_COST = (REACH + 1) * (REACH + 1);  // the largest cost that the search settles
     static constexpr int PITCH = SPAN + 2 * REACH;                   // words: rows start on 16 bytes
@@ -258,6 +258,104 @@ __device__ void step_quad(const uint32_t *shared, int column, int from, uint4 &l
         }
     left = left_on;
     right = right_on;
+}
+
+// ---- Distances alone, of two rows in the halves of a word ----
+
+constexpr int COSTS_RESIDENT = 4;  // blocks on a multiprocessor: leaves a thread 64 registers
+
+/// The costs of one side's candidates, as shared memory has them.
+struct OneSide {
+    static constexpr bool ARE_BOTH = false, HAVE_ENDS = false;
+
+    __device__ explicit OneSide(const uint4 &) {}
+    /// The lesser of two costs for a lane's c-th column, in either half.
+    __device__ uint32_t nearer(int, uint32_t a, uint32_t b) const { return __vminu2(a, b); }
+    /// The cost of a pixel's own column.
+    __device__ uint32_t own(int, uint32_t value) const { return value; }
+    /// Warp: no more than any cost within reach of a lane's columns.
+    template <int SPAN>
+    __device__ static uint32_t reached(const uint32_t *line, int column) {
+        return least_reached<SPAN>(line, column, ~0u, [](uint32_t a, uint32_t b) { return __vminu2(a, b); });
+    }
+    /// What shared memory has of two rows.
+    __device__ static uint32_t square_of(uint32_t, uint32_t nearest) { return square_both(nearest); }
+    template <Form FORM>
+    __device__ void to_numbers(const OutputFormat &format, const uint32_t (&cost)[QUAD], int, uint32_t (&number)[QUAD]) const {
+        plane::to_numbers<FORM>(format, cost, number, [](uint32_t one) { return small_root_of(one); });
+    }
+    /// Warp: calls search(candidates, flipped) for the steps farther out; costs above `settled` are not settled yet.
+    template <class Search>
+    __device__ void search_on(const uint32_t (&)[QUAD], bool, uint32_t, Search search) const {
+        search(*this, 0);
+    }
+};
+
+/// The least costs of a lane's four pixels in rows r and r + HALF_STRIP, and which of the two rows the warp has settled.
+struct PatchCosts {
+    uint32_t best[QUAD];
+    bool settled[2];
+
+    __device__ uint32_t cost(int c, int half) const { return half ? best[c] >> 16 : best[c] & 0xffff; }
+};
+
+/// Warp: searches two rows of a patch outward.  `line` has their squares, and `column` is the lane's first.  Lanes that are
+/// `out` of the image do not count.
+template <int SPAN, class Sides>
+__device__ PatchCosts search_patch(const uint32_t *line, int column, bool out, int32_t limit, const Sides &sides) {
+    constexpr int REACH = Shape<SPAN>::REACH;
+    constexpr int32_t MOST_COST = Shape<SPAN>::MOST_COST;
+    uint4 on_left = *reinterpret_cast<const uint4 *>(line + column), on_right = on_left;
+    PatchCosts patch;
+    uint32_t(&best)[QUAD] = patch.best;
+#pragma unroll
+    for (int c = 0; c < QUAD; ++c) best[c] = sides.own(c, quad_at(on_left, c));
+    // If each of the two rows has a pixel without a candidate near enough, more steps settle neither.
+    const auto is_hopeless = [&] {
+        const uint32_t reached = Sides::template reached<SPAN>(line, column);
+        const bool counts = !out && limit >= MOST_COST;
+        return __any_sync(ALL_LANES, counts && (reached & 0xffff) > MOST_COST) &&
+               __any_sync(ALL_LANES, counts && (reached >> 16) > MOST_COST);
+    };
+    const auto worst = [&] { return __vmaxu2(__vmaxu2(best[0], best[1]), __vmaxu2(best[2], best[3])); };
+    int done = 0;  // steps done: a candidate farther out costs (done + 1)^2 or more
+    const auto settled = [&](uint32_t most) {
+        const int32_t next = (done + 1) * (done + 1);
+        return out || static_cast<int32_t>(max(most & 0xffff, most >> 16)) <= next || next > limit;
+    };
+    uint32_t most = worst();
+    bool near = __all_sync(ALL_LANES, settled(most));
+    const auto search = [&](const auto &candidates, uint32_t flipped, int first, int end) {
+    // A short reach is unrolled, so that the instructions hold the steps' numbers.
+#pragma unroll(Shape<SPAN>::IS_SHORT ? 1 : REACH / QUAD)
+        for (int from = first; from < end; from += QUAD) {
+            if (near) break;
+            const auto take = [&](int c, int k, uint32_t a, uint32_t b) {
+                const uint32_t step = static_cast<uint32_t>((from + k) * (from + k)) * BOTH;
+                best[c] = __viaddmin_u16x2(candidates.nearer(c, a, b), step, best[c]);
+            };
+            step_quad(line, column, from, on_left, on_right, take, flipped);
+            done = from + QUAD;
+            most = worst();
+            near = __all_sync(ALL_LANES, settled(most));
+        }
+    };
+    search(sides, 0, 0, FIRST_STEPS);
+    const bool searches_on = !near && !is_hopeless();
+    // Nothing within reach is nearer than MOST_COST then: what is nearer lies beside a run.
+    if (Sides::HAVE_ENDS && !near && !searches_on) done = REACH;
+    if (searches_on)
+        sides.search_on(best, out, (FIRST_STEPS + 1) * (FIRST_STEPS + 1), [&](const auto &candidates, uint32_t flipped) {
+            flip(on_left, flipped), flip(on_right, flipped);
+            search(candidates, flipped, FIRST_STEPS, REACH);
+        });
+    // One row may be settled without the other.
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+        const int32_t worst_here = half ? most >> 16 : most & 0xffff;
+        patch.settled[half] = near || __all_sync(ALL_LANES, out || worst_here <= (done + 1) * (done + 1));
+    }
+    return patch;
 }
 
 /// Calls search(form, span, target) with the constants that a map's kernels are compiled for.

@@ -10,6 +10,7 @@
 //   Without a longer reach in images of few blocks: up to twice the time.  Without one near search for both sides of a signed
 //   map: up to twice.  Without bands in pairs: up to 29 % more.
 // - Segmented rows: the same where a block cannot hold a row's candidates, or costs do not fit 32 bits.
+// - Labels: the near search of a label image, where nearest pixels are not wanted.  Lines take the strips with marks.
 #include "cuda/distance/plane/layout.h"
 
 #include "cuda/distance/plane/envelope_tiles.cuh"
@@ -116,9 +117,9 @@ Layout carve_layout(const DistanceJob &job, const Plan &plan, Carver &carver) {
     carve_carries(columns, job, carver);
     if (plan.way == Way::SMALL_IMAGES) return layout;
     columns.far_groups = carver.take<uint32_t>(columns.count_far());
-    layout.least_far = least_far_groups(layout);
+    layout.least_far = plan.way == Way::LABELS ? UINT32_MAX : least_far_groups(layout);
     layout.marks = carver.take<uint8_t>(layout.count_marks());
-    if (plan.way == Way::NARROW_ROWS) return layout;
+    if (plan.way == Way::NARROW_ROWS || plan.way == Way::LABELS) return layout;
     const int64_t strips = columns.all().count;
     layout.interior = carver.take<uint8_t>(layout.sides() * strips * layout.interior_bytes());  // and all_site_bands
     layout.candidates = carver.take<uint16_t>(columns.total());
@@ -165,6 +166,21 @@ Plan plan_of(const DistanceJob &job, const StripRange &range, const Limits &limi
             plan.list = list_launch(plan, layout);
             plan.is_cut ? plan_segmented_rows(plan, layout, limits) : plan_whole_rows(plan, layout, limits);
     }
+    return plan;
+}
+
+Plan plan_of_labels(const DistanceJob &job) {
+    Plan plan;
+    if (!is_for_plane(job) || job.nearest) return plan;
+    plan.way = Way::LABELS;
+    plan.has_long_reach = true;
+    Carver carver;
+    Layout layout = carve_layout(job, plan, carver);
+    plan.scratch = carver.used();
+    layout.take(layout.columns.all());
+    plan.near = {"search_label_costs", layout.count_strips() * ceil_div(layout.columns.count, LABEL_SPAN), BLOCK};
+    plan.rows = {"search_marked_labels", layout.count_strips() * layout.patches(), BLOCK};
+    if (std::max(plan.near.blocks, plan.rows.blocks) > MOST_BLOCKS) return {};
     return plan;
 }
 

@@ -14,6 +14,7 @@ enum class Way {
     NARROW_ROWS,     // likewise, a block a strip; for nearest sites a near search comes first
     WHOLE_ROWS,      // the near search, then the envelope of whole rows
     SEGMENTED_ROWS,  // the near search, then the envelope of segments of rows
+    LABELS,          // a label image: its near search, then lines
 };
 
 struct Plan {
@@ -33,5 +34,8 @@ Plan plan_of(const DistanceJob &job, const StripRange &range, const Limits &limi
 
 /// The plan of a whole map.
 Plan plan_of(const DistanceJob &job, const Limits &limits);
+
+/// The plan of a label image's near search.  The way is NONE where lines search all of it.
+Plan plan_of_labels(const DistanceJob &job);
 
 }  // namespace apsis::cuda::plane

@@ -28,6 +28,12 @@ constexpr int FAR_SHARE = 8;
 constexpr int WIDE_SPAN = 512, SHORT_SPAN = 128;
 static_assert(SHORT_SPAN == PATCH && WIDE_SPAN % PATCH == 0);
 
+// Of label images they are 256 and 448: distances in the columns on either side are found again by the next blocks.
+constexpr int LABEL_SPAN = 256;
+// A second search of label images reaches as far as it must, up to so many columns.  With 128 in the middle a warp then has
+// 1024.
+constexpr int LABEL_REACH = 448;
+
 constexpr int LIST_THREADS = 512;  // of a block: three such blocks fill a multiprocessor's registers and shared memory
 
 constexpr int THREADS = 512;   // at most, of a block of the envelope: two blocks, of rows up to 16384, fill the shared memory

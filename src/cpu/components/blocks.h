@@ -34,8 +34,10 @@ struct EarlierRow {
 
 struct Blocks {
     int64_t width, height, depth;
-    bool volume;       // rows of different z can be neighbours
-    bool by_value;     // pixels are labels
+    bool volume;  // rows of different z can be neighbours
+    int64_t connectivity;
+    bool by_value;     // pixels are labels, or grey
+    bool by_delta;     // they are grey: near values are connected
     bool has_outside;  // the image is a slab, and components go on before its first row or plane, and after its last one
     int64_t block_height, block_depth;  // extents of a block
     EarlierRow earlier[4];
@@ -46,24 +48,32 @@ struct Blocks {
           height(job.set.size[1]),
           depth(job.set.size[2]),
           volume(job.axes == 3),
+          connectivity(job.connectivity),
           by_value(job.by_value),
+          by_delta(job.by_delta()),
           has_outside(job.told.has_faces()) {
-        constexpr int64_t LEAST = 1 << 14, MOST = 1 << 18;  // pixels: LEAST is worth a task, MOST fits in the L2 cache
-        const int64_t share = std::clamp(width * height * depth / (16 * threads), LEAST, MOST);
+        // Pixels: LEAST is worth a task, `most` fits in the L2 cache.  Of a label image all rows between blocks have runs, and
+        // to join them costs more than what a larger block has outside of that cache: 2^18 pixels take an eighth longer.
+        constexpr int64_t LEAST = 1 << 14;
+        const int64_t most = by_value ? 1 << 20 : 1 << 18, blocks_per_thread = by_value ? 8 : 16;
+        const int64_t share = std::clamp(width * height * depth / (blocks_per_thread * threads), LEAST, most);
         const int64_t rows = std::max<int64_t>(share / width, 1);
         const int64_t side = static_cast<int64_t>(std::sqrt(static_cast<double>(rows)));
         block_height = std::min(height, volume && depth > 1 ? std::max(side, rows / depth) : rows);
         block_depth = std::clamp<int64_t>(rows / block_height, 1, depth);
-        const int64_t diagonal = job.connectivity > 1, corner = job.connectivity > 2;
+        const int64_t diagonal = connectivity > 1, corner = connectivity > 2;
         const EarlierRow all[4] = {{-1, 0, diagonal}, {0, -1, diagonal}, {-1, -1, corner}, {1, -1, corner}};
         earlier_rows = !volume ? 1 : diagonal ? 4 : 2;
         std::copy_n(all, 4, earlier);
     }
 
     int64_t rows() const { return height * depth; }
+    bool holds(int64_t y, int64_t z) const { return y >= 0 && y < height && z >= 0; }  // of an earlier row
     int64_t row_at(int64_t y, int64_t z) const { return z * height + y; }
     int64_t words() const { return (width + 63) / 64; }
     int64_t runs() const { return by_value ? width : (width + 1) / 2; }  // of a row, at most
+    /// Pairs of runs that meet: of two rows of a set, or of a row of values and its earlier ones, at most.
+    int64_t meetings() const { return (by_delta ? 3 : 2) * runs() * (by_value ? earlier_rows : 1); }
     int64_t across() const { return (height + block_height - 1) / block_height; }
     int64_t count() const { return across() * ((depth + block_depth - 1) / block_depth); }
 

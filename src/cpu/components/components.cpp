@@ -124,29 +124,51 @@ class Labelling {
                 slots_.area[slot] = scratch.area[part] & ~TOUCHES_BORDER;
                 slots_.touches[slot] = (scratch.area[part] & TOUCHES_BORDER) != 0;
             }
-            if (keeps_parts_)
-                std::memcpy(job_.labels.row(y, z), scratch.part + scratch.run[j],
-                            (scratch.run[j + 1] - scratch.run[j]) * sizeof *scratch.part);
         });
+        if (keeps_parts_)
+            for_kept(scratch, block, [](uint8_t *kept, uint32_t *part, size_t bytes) { std::memcpy(kept, part, bytes); });
+    }
+
+    /// Calls body(kept, part, bytes) for the parts of a block's runs and the rows of the output in which they are kept: side by
+    /// side, over several rows, where rows follow each other in memory.
+    template <class Body>
+    void for_kept(const ThreadScratch &scratch, const Block &block, Body body) const {
+        const bool is_packed = job_.labels.stride[1] == blocks_.width * pixel_size();
+        const int64_t rows = block.y1 - block.y0, step = is_packed ? rows : 1;
+        for (int64_t j = 0; j < block.rows(); j += step) {
+            const uint32_t from = scratch.run[j], end = scratch.run[j + step];
+            body(job_.labels.row(block.y0 + j % rows, block.z0 + j / rows), scratch.part + from,
+                 (end - from) * sizeof *scratch.part);
+        }
     }
 
     void join_parts(const ThreadScratch &scratch, const Block &block) const {
         for_rows(block, [&](int64_t, int64_t y, int64_t z) {
             const int64_t row = row_at(y, z);
             if (slots_.first_of(row) == NO_SLOT || !parts_.count_row(scratch, 0, row)) return;
+            const uint32_t first = slots_.first_of(row);
+            if (job_.by_value) {
+                int64_t j = 0;
+                const auto counted = [&](int64_t other_y, int64_t other_z) -> std::optional<Parts::Counted> {
+                    const int64_t other = row_at(other_y, other_z);
+                    if (block.holds(other_y, other_z) || !parts_.count_row(scratch, ++j, other)) return {};
+                    return Parts::Counted{j, slots_.first_of(other)};
+                };
+                return join_slots(scratch, parts_.find_value_meetings_of(scratch, y, z, {0, first}, counted), 0, 0);
+            }
             for (const EarlierRow *earlier = blocks_.earlier; earlier < blocks_.earlier + blocks_.earlier_rows; ++earlier) {
-                const int64_t other_y = y + earlier->dy, other_z = z + earlier->dz;
-                const bool inside = other_y >= 0 && other_y < blocks_.height && other_z >= 0;
-                if (!inside || block.holds(other_y, other_z)) continue;
-                const int64_t other = row_at(other_y, other_z);
+                const int64_t other_y = y + earlier->dy, other_z = z + earlier->dz, other = row_at(other_y, other_z);
+                if (!blocks_.holds(other_y, other_z) || block.holds(other_y, other_z)) continue;
                 if (!parts_.count_row(scratch, 1, other)) continue;
-                const Parts::Row above = {other_y, other_z, parts_.bit_row(scratch, 1, other)},
-                                 below = {y, z, parts_.bit_row(scratch, 0, row)};
-                const int64_t meetings = parts_.find_meetings_of(scratch, above, below, earlier->diagonals);
-                for (int64_t i = 0; i < meetings; ++i)
-                    slots_.join(slots_.first_of(row) + scratch.met[2 * i + 1], slots_.first_of(other) + scratch.met[2 * i]);
+                const BitRow above = parts_.bit_row(scratch, 1, other), below = parts_.bit_row(scratch, 0, row);
+                join_slots(scratch, parts_.find_meetings_of(scratch, above, below, earlier->diagonals), slots_.first_of(other),
+                           first);
             }
         });
+    }
+
+    void join_slots(const ThreadScratch &scratch, int64_t meetings, uint32_t first_other, uint32_t first) const {
+        for (int64_t i = 0; i < meetings; ++i) slots_.join(first + scratch.met[2 * i + 1], first_other + scratch.met[2 * i]);
     }
 
     /// Calls body(root, number) for the runs in the faces of a slab whose components begin in another slab, as it was told.
@@ -289,10 +311,9 @@ class Labelling {
         uint32_t runs = 0;
         for_rows(block, [&](int64_t j, int64_t y, int64_t z) {
             scratch.run[j] = runs;
-            const uint32_t found = parts_.count_row(scratch, 0, row_at(y, z));
-            std::memcpy(scratch.part + runs, job_.labels.row(y, z), found * sizeof *scratch.part);
-            scratch.run[j + 1] = runs += found;
+            scratch.run[j + 1] = runs += parts_.count_row(scratch, 0, row_at(y, z));
         });
+        for_kept(scratch, block, [](const uint8_t *kept, uint32_t *part, size_t bytes) { std::memcpy(part, kept, bytes); });
         return recall_begins(scratch, block);
     }
 

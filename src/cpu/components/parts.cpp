@@ -39,10 +39,10 @@ void Parts::pack_row(const ThreadScratch &scratch, int64_t y, int64_t z) const {
     const uint8_t *const pixels = job_.set.row(y, z);
     word[-1] = 0;
     if (job_.by_value) {
-        const ValueRow values = values_of({y, z, {}}, scratch.line);
+        const void *const values = values_of(y, z, scratch.values);
         uint64_t *const start = starts_of(blocks_.row_at(y, z));
-        return job_.by_delta() ? mark_near_values(values, nearness(), blocks_.width, word, start)
-                               : mark_values(values, blocks_.width, word, start);
+        return blocks_.by_delta ? mark_near_values(values, nearness(), blocks_.width, word, start)
+                                : mark_values(values, pixel_bytes(job_.set.type), blocks_.width, word, start);
     }
     if (job_.set.type == APSIS_BIT) return pack_bits(pixels, blocks_.width, job_.complement, word);
     if (job_.set.stride[0] == 1) return pack_bytes(pixels, blocks_.width, job_.complement, word);
@@ -52,23 +52,13 @@ void Parts::pack_row(const ThreadScratch &scratch, int64_t y, int64_t z) const {
 }
 
 /// The pixels of a row, in the given memory if they are not side by side.
-ValueRow Parts::values_of(const Row &row, uint8_t *memory) const {
-    const uint8_t *const pixels = job_.set.row(row.y, row.z);
-    const int64_t bytes = pixel_bytes(job_.set.type);
-    if (job_.set.stride[0] == bytes) return {pixels, bytes};
+const void *Parts::values_of(int64_t y, int64_t z, uint8_t *memory) const {
+    const uint8_t *const pixels = job_.set.row(y, z);
+    if (job_.set.stride[0] == pixel_bytes(job_.set.type)) return pixels;
     View from = job_.set;
-    from.data = job_.set.row(row.y, row.z), from.size[1] = from.size[2] = 1;
+    from.data = job_.set.row(y, z), from.size[1] = from.size[2] = 1;
     copy_pixels(from, packed_like(from, memory, APSIS_HOST));
-    return {memory, bytes};
-}
-
-int64_t Parts::find_meetings_of_values(const ThreadScratch &scratch, const Row &one, const Row &other, int64_t diagonals,
-                                       const KnownMeetings &of) const {
-    const ValueRow values = values_of(one, scratch.line), other_values = values_of(other, scratch.values);
-    const int64_t width = blocks_.width;
-    return job_.by_delta()
-               ? find_near_meetings(one.bits, values, other.bits, other_values, nearness(), width, diagonals, scratch.met)
-               : find_value_meetings(one.bits, values, other.bits, other_values, width, diagonals, of, scratch.met);
+    return memory;
 }
 
 uint32_t Parts::find(const ThreadScratch &scratch, const Block &block) const {
@@ -80,42 +70,28 @@ uint32_t Parts::find(const ThreadScratch &scratch, const Block &block) const {
         scratch.run[j] = runs;
         scratch.run[j + 1] = runs + found;
         std::iota(scratch.parent + runs, scratch.parent + runs + found, runs);
-        if (job_.by_value) std::fill_n(scratch.known, 2 * blocks_.words(), 0);
-        for (int64_t i = 0; found && i < blocks_.earlier_rows; ++i) {
+        if (found && job_.by_value) {
+            const int64_t meetings = find_value_meetings_of(
+                scratch, y, z, {j, runs}, [&](int64_t other_y, int64_t other_z) -> std::optional<Counted> {
+                    if (!block.holds(other_y, other_z)) return {};
+                    return Counted{block.at(other_y, other_z), scratch.run[block.at(other_y, other_z)]};
+                });
+            join_runs(scratch, meetings, 0, 0);
+        }
+        for (int64_t i = 0; found && !job_.by_value && i < blocks_.earlier_rows; ++i) {
             const int64_t other_y = y + blocks_.earlier[i].dy, other_z = z + blocks_.earlier[i].dz;
             if (!block.holds(other_y, other_z)) continue;
             const int64_t other = block.at(other_y, other_z);
-            join_runs(scratch, {other_y, other_z, bit_row(scratch, other, blocks_.row_at(other_y, other_z))},
-                      scratch.run[other], {y, z, row}, runs, i);
+            const BitRow earlier = bit_row(scratch, other, blocks_.row_at(other_y, other_z));
+            join_runs(scratch, find_meetings_of(scratch, earlier, row, blocks_.earlier[i].diagonals), scratch.run[other], runs);
         }
         runs += found;
     });
     return number_parts(scratch, block.rows());
 }
 
-/// Which pixels of a row of labels need not be joined with an earlier row, and which to note for the rows after that.  The row
-/// before in the plane is a neighbour of the row in the plane before, where pixels one column aside are neighbours only across
-/// corners.  Both are neighbours of the row before in the plane before, and the latter of the next row there.  So a pixel that
-/// equals one in these is joined with all of its neighbours in the later row.  Of near values nothing follows.
-KnownMeetings Parts::known_meetings(const ThreadScratch &scratch, int64_t earlier) const {
-    if (!job_.by_value || job_.by_delta() || blocks_.earlier_rows < 4) return {nullptr, nullptr};
-    const int64_t words = blocks_.words();
-    uint64_t *const in_row = scratch.known, *const in_plane = in_row + words;
-    switch (earlier) {
-        case 0: return {nullptr, in_row};
-        case 1: return {blocks_.earlier[3].diagonals ? in_row : nullptr, in_plane};
-        case 2:
-            for (int64_t i = 0; i < words; ++i) in_row[i] |= in_plane[i];
-            return {in_row, nullptr};
-        default: return {in_plane, nullptr};
-    }
-}
-
-/// Joins the runs of two rows that meet; the lowest run of a tree is its root.
-void Parts::join_runs(const ThreadScratch &scratch, const Row &other, uint32_t first_other, const Row &row, uint32_t first,
-                      int64_t earlier) const {
-    const int64_t meetings =
-        find_meetings_of(scratch, other, row, blocks_.earlier[earlier].diagonals, known_meetings(scratch, earlier));
+/// Joins the runs of pairs of two rows; the lowest run of a tree is its root.
+void Parts::join_runs(const ThreadScratch &scratch, int64_t meetings, uint32_t first_other, uint32_t first) {
     for (int64_t i = 0; i < meetings; ++i) {
         const uint32_t one = root_in(scratch.parent, first_other + scratch.met[2 * i]);
         const uint32_t two = root_in(scratch.parent, first + scratch.met[2 * i + 1]);

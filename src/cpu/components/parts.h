@@ -3,8 +3,11 @@
 // they are near.
 #pragma once
 
+#include <optional>
+
 #include "cpu/components/thread_scratch.h"
 #include "cpu/components/values.h"
+#include "runtime/packed.h"
 
 namespace apsis::cpu::components {
 
@@ -37,15 +40,32 @@ class Parts {
         return job_.by_value ? find_value_runs(bits_of(row), starts_of(row), blocks_.width, ends)
                              : find_runs(bits_of(row), blocks_.width, ends);
     }
-    /// find_meetings() of two rows whose counts are known.
-    struct Row {
-        int64_t y, z;
-        BitRow bits;
+    /// find_meetings() of two rows of a set.
+    int64_t find_meetings_of(const ThreadScratch &scratch, const BitRow &one, const BitRow &other, int64_t diagonals) const {
+        return find_meetings(one, other, blocks_.width, diagonals, scratch.met);
+    }
+    /// find_value_meetings() of a row and its earlier ones, or find_near_meetings().  counted(y, z) says where the counts of an
+    /// earlier row are, unless it is left out.
+    struct Counted {
+        int64_t j;       // the row of the scratch memory
+        uint32_t first;  // the number of its first run
     };
-    int64_t find_meetings_of(const ThreadScratch &scratch, const Row &one, const Row &other, int64_t diagonals,
-                             const KnownMeetings &of = {nullptr, nullptr}) const {
-        return job_.by_value ? find_meetings_of_values(scratch, one, other, diagonals, of)
-                             : find_meetings(one.bits, other.bits, blocks_.width, diagonals, scratch.met);
+    template <class Earlier>
+    int64_t find_value_meetings_of(const ThreadScratch &scratch, int64_t y, int64_t z, const Counted &own,
+                                   Earlier counted) const {
+        const ValueRow row = value_row(scratch, y, z, own, 0);
+        std::fill_n(scratch.empty, blocks_.words() + 1, 0);
+        ValueRow earlier[4];
+        for (int i = 0; i < blocks_.earlier_rows; ++i) {
+            const int64_t other_y = y + blocks_.earlier[i].dy, other_z = z + blocks_.earlier[i].dz;
+            const std::optional<Counted> other = blocks_.holds(other_y, other_z) ? counted(other_y, other_z) : std::nullopt;
+            earlier[i] = other ? value_row(scratch, other_y, other_z, *other, i + 1)
+                               : ValueRow{{scratch.empty + 1, scratch.empty + 1, row.bits.before}, row.pixels, 0};
+        }
+        const Neighbourhood neighbourhood = {blocks_.volume, blocks_.connectivity};
+        return blocks_.by_delta
+                   ? find_near_meetings(row, earlier, neighbourhood, nearness(), blocks_.width, scratch.met)
+                   : find_value_meetings(row, earlier, neighbourhood, pixel_bytes(job_.set.type), blocks_.width, scratch.met);
     }
 
     void pack_row(const ThreadScratch &scratch, int64_t y, int64_t z) const;
@@ -58,13 +78,13 @@ class Parts {
 
   private:
     uint64_t *starts_of(int64_t row) const { return starts_ + row * pitch_ + 1; }
-    ValueRow values_of(const Row &row, uint8_t *memory) const;
-    int64_t find_meetings_of_values(const ThreadScratch &scratch, const Row &one, const Row &other, int64_t diagonals,
-                                    const KnownMeetings &of) const;
     Nearness nearness() const { return {job_.set.type, job_.delta, job_.whole_delta()}; }
-    KnownMeetings known_meetings(const ThreadScratch &scratch, int64_t earlier) const;
-    void join_runs(const ThreadScratch &scratch, const Row &other, uint32_t first_other, const Row &row, uint32_t first,
-                   int64_t earlier) const;
+    const void *values_of(int64_t y, int64_t z, uint8_t *memory) const;
+    ValueRow value_row(const ThreadScratch &scratch, int64_t y, int64_t z, const Counted &of, int64_t memory) const {
+        return {bit_row(scratch, of.j, blocks_.row_at(y, z)), values_of(y, z, scratch.values + memory * blocks_.width * 8),
+                of.first};
+    }
+    static void join_runs(const ThreadScratch &scratch, int64_t meetings, uint32_t first_other, uint32_t first);
 
     const ComponentsJob &job_;
     const Blocks &blocks_;

@@ -21,9 +21,9 @@ struct ThreadScratch {
     uint32_t *met;        // pairs of runs of two rows that meet
     uint32_t *area;       // [part], with TOUCHES_BORDER
     int64_t *number;      // [part]: first -1 - (its first slot), or 0 without slots; then its component's number
-    uint8_t *line;        // a row of the output, or of a label image
-    uint8_t *values;      // a row of a label image
-    uint64_t *known;      // rows of bits, of a label image (Parts::known_meetings)
+    uint8_t *line;        // a row of the output
+    uint8_t *values;      // rows of a label image: one, and its earlier ones
+    uint64_t *empty;      // of a label image: a row of bits without any, with word[-1]
     uint64_t *mask;       // a row of bits of the output
     ComponentSums *sums;  // of parts with slots
     uint64_t *bins;       // counts of digits of ranks
@@ -31,18 +31,19 @@ struct ThreadScratch {
     ThreadScratch(const Blocks &blocks, Carver &carver) {
         const int64_t rows = blocks.block_height * blocks.block_depth, runs = rows * blocks.runs();
         ends = carver.take<uint32_t>(2 * blocks.runs() + 64);
-        start = carver.take<uint64_t>(std::max<int64_t>(rows, 2) * blocks.words());
-        before = carver.take<uint32_t>(std::max<int64_t>(rows, 2) * blocks.words());
+        const int64_t counted = std::max<int64_t>(rows, 1 + blocks.earlier_rows);
+        start = carver.take<uint64_t>(counted * blocks.words());
+        before = carver.take<uint32_t>(counted * blocks.words());
         run = carver.take<uint32_t>(rows + 1);
         begin = carver.take<uint32_t>(rows + 1);
         part = carver.take<uint32_t>(runs + 1);
         parent = carver.take<uint32_t>(runs);
-        met = carver.take<uint32_t>((blocks.by_value ? 6 : 4) * blocks.runs() + 8);
+        met = carver.take<uint32_t>(2 * blocks.meetings() + 8);
         area = carver.take<uint32_t>(runs + 1);
         number = carver.take<int64_t>(runs + 1);
         line = carver.take<uint8_t>(blocks.width * 8 + 64);
-        values = carver.take<uint8_t>(blocks.by_value ? blocks.width * 8 : 0);
-        known = carver.take<uint64_t>(blocks.by_value ? 2 * blocks.words() : 0);
+        values = carver.take<uint8_t>(blocks.by_value ? (1 + blocks.earlier_rows) * blocks.width * 8 : 0);
+        empty = carver.take<uint64_t>(blocks.by_value ? 1 + blocks.words() : 0);
         mask = carver.take<uint64_t>(blocks.words());
         sums = carver.take<ComponentSums>(blocks.borders_of_block() * blocks.runs());
         bins = carver.take<uint64_t>(Selection::BINS);

@@ -130,14 +130,15 @@ void RunEndCosts32(const Scale &scale, const uint32_t *words, const int32_t *bef
 void LineEndCosts32(const Scale &scale, const Columns &columns, int64_t column, int32_t *cost, int32_t *position) {
     const D d;
     const hn::RebindToUnsigned<D> du;
+    const auto lanes = hn::Iota(d, 0);  // made once, as it goes through memory
     for (int64_t strip = 0; strip < columns.strips(); ++strip) {
         const int64_t at = columns.at(0, strip, column);
         const auto word = hn::Set(du, columns.words[at]);
         const auto before = hn::Set(d, columns.before[at]), after = hn::Set(d, columns.after[at]);
         for (int32_t k = 0; k < STRIP; k += static_cast<int32_t>(hn::Lanes(d))) {
             const int64_t x = strip * STRIP + k;
-            StoreEnds(d, scale, word, hn::Iota(du, static_cast<uint32_t>(k)), before, after,
-                      hn::Iota(d, static_cast<int32_t>(x)), cost + x, position ? position + x : nullptr);
+            StoreEnds(d, scale, word, hn::BitCast(du, hn::Add(lanes, hn::Set(d, k))), before, after,
+                      hn::Add(lanes, hn::Set(d, static_cast<int32_t>(x))), cost + x, position ? position + x : nullptr);
         }
     }
 }

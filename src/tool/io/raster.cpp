@@ -49,6 +49,7 @@ int bits_of(apsis_type type) {
     switch (type) {
         case APSIS_BIT: return 1;
         case APSIS_U8: return 8;
+        case APSIS_U16: return 16;
         case APSIS_I32:
         case APSIS_F32: return 32;
         default: return 64;

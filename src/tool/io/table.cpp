@@ -1,4 +1,4 @@
-// Writes tables of components.
+// See table.h.
 #include "tool/io/table.h"
 
 #include <charconv>
@@ -11,45 +11,15 @@ namespace {
 
 constexpr size_t kBuffer = 1 << 16;
 
-/// The shortest digits that read back as the same number.
-std::string digits(double number) {
-    char text[32];
-    return {text, std::to_chars(text, text + sizeof text, number).ptr};
-}
-
-std::string csv_line(std::int64_t label, const apsis_component &component) {
-    std::string line = std::to_string(label) + ',' + std::to_string(component.first) + ',' + std::to_string(component.area);
-    for (const std::int64_t lower : component.lower) line += ',' + std::to_string(lower);
-    for (const std::int64_t upper : component.upper) line += ',' + std::to_string(upper);
-    for (const double mean : component.centroid) line += ',' + digits(mean);
-    return line + '\n';
-}
-
-std::string json_object(std::int64_t label, const apsis_component &component) {
-    Json json;
-    json.object().member("label", label).member("first", component.first).member("area", component.area);
-    json.key("lower").array();
-    for (const std::int64_t lower : component.lower) json.value(lower);
-    json.end_array().key("upper").array();
-    for (const std::int64_t upper : component.upper) json.value(upper);
-    json.end_array().key("centroid").array();
-    for (const double mean : component.centroid) json.value(mean);
-    json.end_array().end_object();
-    return json.text();
-}
-
-std::string csv_line(std::int64_t label, const apsis_extent &extent) {
-    return std::to_string(label) + ',' + std::to_string(extent.first) + ',' + digits(extent.diameter) + ',' +
-           std::to_string(extent.ends[0]) + ',' + std::to_string(extent.ends[1]) + ',' + digits(extent.radius) + ',' +
-           std::to_string(extent.centre) + '\n';
-}
-
-std::string json_object(std::int64_t label, const apsis_extent &extent) {
-    Json json;
-    json.object().member("label", label).member("first", extent.first).member("diameter", extent.diameter);
-    json.key("ends").array().value(extent.ends[0]).value(extent.ends[1]).end_array();
-    json.member("radius", extent.radius).member("centre", extent.centre).end_object();
-    return json.text();
+const char *columns_of(TableOf entries) {
+    switch (entries) {
+        case TableOf::kComponents: return "label,first,area,x_min,y_min,z_min,x_max,y_max,z_max,x_mean,y_mean,z_mean\n";
+        case TableOf::kLabelComponents:
+            return "label,value,first,area,x_min,y_min,z_min,x_max,y_max,z_max,x_mean,y_mean,z_mean\n";
+        case TableOf::kValues: return "value,first,area,x_min,y_min,z_min,x_max,y_max,z_max,x_mean,y_mean,z_mean\n";
+        case TableOf::kContacts: return "a,b,x_faces,y_faces,z_faces,corners,area\n";
+        default: return "label,first,diameter,end_1,end_2,radius,centre\n";
+    }
 }
 
 }  // namespace
@@ -62,28 +32,81 @@ void add_table(Arguments &arguments, const std::string &name, const std::string 
     });
 }
 
-TableWriter::TableWriter(OutputFile &file, const char *columns)
+/// An entry as a line and as an object.
+class TableWriter::Row {
+  public:
+    explicit Row(bool csv) : csv_(csv) { json_.object(); }
+
+    template <class Number>
+    Row &number(const char *name, Number number) {
+        csv_ ? append(number) : void(json_.member(name, number));
+        return *this;
+    }
+    template <class Number, size_t count>
+    Row &numbers(const char *name, const Number (&all)[count]) {
+        if (!csv_) json_.key(name).array();
+        for (const Number number : all) csv_ ? append(number) : void(json_.value(number));
+        if (!csv_) json_.end_array();
+        return *this;
+    }
+    std::string line() const { return line_ + '\n'; }
+    std::string object() const { return Json(json_).end_object().text(); }
+
+  private:
+    /// The shortest digits that read back as the same number.
+    template <class Number>
+    void append(Number number) {
+        char digits[32];
+        if (!line_.empty()) line_ += ',';
+        line_.append(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
+    }
+
+    bool csv_;
+    std::string line_;
+    Json json_;
+};
+
+TableWriter::TableWriter(OutputFile *file, TableOf entries)
     : file_(file),
-      csv_(ends_with(file.path(), ".csv")),
-      text_(csv_ ? columns : "[") {
-    file.create();
+      entries_(entries),
+      csv_(!file || ends_with(file->path(), ".csv")),
+      text_(csv_ ? columns_of(entries) : "[") {
+    if (file_) file_->create();
 }
 
-template <class Entry>
-void TableWriter::add_entry(const Entry &entry) {
-    const bool first = ++label_ == 1;
-    text_ += csv_ ? csv_line(label_, entry) : (first ? "\n " : ",\n ") + json_object(label_, entry);
+void TableWriter::write(const std::string &text) { file_ ? file_->write(text) : print_out("%s", text.c_str()); }
+
+void TableWriter::add(const Row &row) {
+    text_ += csv_ ? row.line() : (count_ == 0 ? "\n " : ",\n ") + row.object();
+    ++count_;
     if (text_.size() < kBuffer) return;
-    file_.write(text_);
+    write(text_);
     text_.clear();
 }
 
-void TableWriter::add(const apsis_component &component) { add_entry(component); }
-void TableWriter::add(const apsis_extent &extent) { add_entry(extent); }
+void TableWriter::add(const apsis_component &component) {
+    Row row(csv_);
+    if (entries_ != TableOf::kValues) row.number("label", count_ + 1);
+    if (entries_ != TableOf::kComponents) row.number("value", component.value);
+    row.number("first", component.first).number("area", component.area).numbers("lower", component.lower);
+    add(row.numbers("upper", component.upper).numbers("centroid", component.centroid));
+}
+
+void TableWriter::add(const apsis_contact &contact) {
+    Row row(csv_);
+    row.number("a", contact.a).number("b", contact.b).numbers("faces", contact.faces);
+    add(row.number("corners", contact.corners).number("area", contact.area));
+}
+
+void TableWriter::add(const apsis_extent &extent) {
+    Row row(csv_);
+    row.number("label", count_ + 1).number("first", extent.first).number("diameter", extent.diameter);
+    add(row.numbers("ends", extent.ends).number("radius", extent.radius).number("centre", extent.centre));
+}
 
 void TableWriter::finish() {
-    file_.write(text_ + (csv_ ? "" : "\n]\n"));
-    file_.sync();
+    write(text_ + (csv_ ? "" : "\n]\n"));
+    if (file_) file_->sync();
 }
 
 }  // namespace tool

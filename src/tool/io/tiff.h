@@ -1,4 +1,5 @@
-// Reads and writes TIFF files.  Only tiff_read.cpp, tiff_write.cpp, tiff_check.* and tiff_handle.h use libtiff.
+// Reads and writes TIFF files, and says what readers of other files tell.  Only tiff_read.cpp, tiff_write.cpp, tiff_check.* and
+// tiff_handle.h use libtiff.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +19,9 @@ class TiffHandle;
 
 enum class SampleFormat { kUnsigned, kSigned, kFloat, kOther };
 
+// Photometric tags.
+constexpr int kMinIsWhite = 0, kMinIsBlack = 1, kRgb = 2, kPalette = 3;
+
 /// Tags about the scale and the orientation of a picture, copied from input to output.
 struct TiffTags {
     float x_resolution = 0, y_resolution = 0;  // 0: no such tag
@@ -25,7 +29,7 @@ struct TiffTags {
     std::uint16_t orientation = 1;
 };
 
-/// One page, as its tags describe it.
+/// One page, as the tags of TIFF describe it.
 struct TiffPage {
     std::uint64_t offset;  // of its directory
     std::int64_t width, height;
@@ -62,35 +66,49 @@ using RowsReport = std::function<void(std::int64_t rows)>;
 /// Called with the share that is done, from 0 to 1; may throw.
 using Report = std::function<void(double done)>;
 
-class TiffReader {
+/// A file of pages.
+class PageReader {
   public:
-    /// Reads the tags of every page.  With `tolerate`, damage is a warning where libtiff can go on, and missing samples are 0.
-    /// Samples are decoded by at most `threads` threads; 0 is one per core.
-    explicit TiffReader(const std::string &path, bool tolerate = false, std::int64_t threads = 0);
-    ~TiffReader();
-    TiffReader(const TiffReader &) = delete;
-    TiffReader &operator=(const TiffReader &) = delete;
+    virtual ~PageReader() = default;
 
     /// The full images.  Reduced copies and masks of other pages are left out.
     const std::vector<TiffPage> &pages() const { return pages_; }
-    size_t pages_left_out() const { return left_out_; }
-    bool bigtiff() const;
-    bool big_endian() const;
-
     /// Passes the samples of a page with one sample a pixel to the sink.  Throws if any cannot be read, or if the file has
     /// changed since it was opened.
     void read(size_t page, const BlockSink &sink, const RowsReport &report) {
         read(page, 0, pages_[page].height, sink, report);
     }
-    /// The same of the tiles or strips that have some of these rows.
-    void read(size_t page, std::int64_t from, std::int64_t to, const BlockSink &sink, const RowsReport &report);
+    /// The same of the tiles, strips or rows that have some of these rows.
+    virtual void read(size_t page, std::int64_t from, std::int64_t to, const BlockSink &sink, const RowsReport &report) = 0;
     /// From one report to the next there are at most so many rows.
-    std::int64_t rows_at_once(size_t page) const;
+    virtual std::int64_t rows_at_once(size_t page) const = 0;
     /// Bytes of memory that it takes to read a page.
-    std::int64_t reading_bytes(size_t page) const;
-
+    virtual std::int64_t reading_bytes(size_t page) const = 0;
     /// The damage that was tolerated in the page that was read last; "" if there was none.
-    std::string warning() const;
+    virtual std::string warning() const { return ""; }
+
+  protected:
+    std::vector<TiffPage> pages_;
+};
+
+class TiffReader final : public PageReader {
+  public:
+    /// Reads the tags of every page.  With `tolerate`, damage is a warning where libtiff can go on, and missing samples are 0.
+    /// Samples are decoded by at most `threads` threads; 0 is one per core.
+    explicit TiffReader(const std::string &path, bool tolerate = false, std::int64_t threads = 0);
+    ~TiffReader() override;
+    TiffReader(const TiffReader &) = delete;
+    TiffReader &operator=(const TiffReader &) = delete;
+
+    size_t pages_left_out() const { return left_out_; }
+    bool bigtiff() const;
+    bool big_endian() const;
+
+    using PageReader::read;
+    void read(size_t page, std::int64_t from, std::int64_t to, const BlockSink &sink, const RowsReport &report) override;
+    std::int64_t rows_at_once(size_t page) const override;
+    std::int64_t reading_bytes(size_t page) const override;
+    std::string warning() const override;
 
   private:
     struct Decoder;
@@ -108,7 +126,6 @@ class TiffReader {
     std::vector<std::unique_ptr<TiffHandle>> handles_;  // one a thread
     std::string warning_;
     int warnings_ = 0;
-    std::vector<TiffPage> pages_;
     size_t left_out_ = 0;
 };
 

@@ -114,7 +114,7 @@ TiffReader::TiffReader(const std::string &path, bool tolerate, std::int64_t thre
     if (!handle.tiff) {
         const char *const other = other_format(file_.descriptor());
         const std::string why = file_.size() == 0          ? "it is empty"
-                                : other                    ? std::string("it is ") + other + ", but only TIFF is read"
+                                : other                    ? std::string("it is ") + other + ", not TIFF"
                                 : handle.messages.error[0] ? handle.messages.error
                                                            : "no memory";
         fail("cannot read " + quoted(path) + ": " + why);

@@ -55,6 +55,8 @@ class Components final : public MapVerb {
 
 void Components::add_to(Arguments &arguments) {
     add_raster(arguments, "OUT.tif", "The numbers: TIFF with a page for every page of IN.tif.", output_);
+    add_labels(arguments,
+               "Neighbours are connected where their values are equal, and the table has the value of each component.");
     connectivity_.add_to(arguments, "Default: 4, or 6.");
     add_selections(arguments);
     add_table(arguments, "--stats",
@@ -90,6 +92,7 @@ void Components::add_selections(Arguments &arguments) {
 
 void Components::check() {
     connectivity_.check(volume(), false);
+    if (labels() && fills_holes_) usage("--fill-holes is for a set, but --labels takes a label image: use one of them");
     if (largest_.value_or(0) > INT32_MAX)
         usage("--largest is " + std::to_string(*largest_) + ", but must be at most 2147483647");
     if (min_area_ && max_area_ && *min_area_ > *max_area_)
@@ -151,27 +154,27 @@ void Components::compute(Run &run) {
     if (type_ < 0) type_ = type == APSIS_I64;
     if (fills_holes_) fill_holes(run);
     std::optional<TableWriter> table;
-    if (OutputFile *file = run.file("stats")) table.emplace(*file, TableWriter::kComponents);
+    if (OutputFile *file = run.file("stats")) table.emplace(file, labels() ? TableOf::kLabelComponents : TableOf::kComponents);
     const auto add = [&](const apsis_component &component) { table->add(component); };
     SlabComponents components(run, options(run), table ? SlabComponents::Take(add) : nullptr);
     components.join();
     const std::vector<Raster> rasters = run.slabs_of(type, "labels");
-    const auto labels = [&](int device) -> const Raster & { return rasters[static_cast<size_t>(device)]; };
+    const auto numbers = [&](int device) -> const Raster & { return rasters[static_cast<size_t>(device)]; };
     run.each_slab(
         "computing",
         [&](int device, std::int64_t slab) {
-            components.label(device, slab, labels(device));
-            if (type == APSIS_U8) make_mask(labels(device), run.extent_of(slab), run.image().complement);
+            components.label(device, slab, numbers(device));
+            if (type == APSIS_U8) make_mask(numbers(device), run.extent_of(slab), run.image().complement);
         },
         [&](int device, std::int64_t slab) {
-            components.go_on(device, slab, labels(device));
+            components.go_on(device, slab, numbers(device));
             run.end_of("transform");
-            run.write("components", labels(device), run.extent_of(slab));
+            run.write("components", numbers(device), run.extent_of(slab));
         });
     if (table) table->finish();
     run.end_of("write");
     components_ = components.count();
-    run.draw("picture", picture_of_labels(labels(0), run.slice()));
+    run.draw("picture", picture_of_labels(numbers(0), run.slice()));
 }
 
 void Components::print(Json &json) const {

@@ -18,7 +18,8 @@ class Distance final : public MapVerb {
                   slab_memory_help("3/8 byte a pixel, 5/8 with --signed"),
                   "  apsis distance page.tif far.tif --sites black --picture far.png\n"
                   "  apsis distance scan.tif d.tif --volume --spacing 0.4,0.4,1.5 --signed\n"
-                  "  apsis distance mask.tif d2.tif --squared --nearest which.tif --compress deflate\n") {}
+                  "  apsis distance mask.tif d2.tif --squared --nearest which.tif --compress deflate\n"
+                  "  apsis distance cells.tif depth.tif --labels --border\n") {}
 
   private:
     void add_to(Arguments &arguments) override;
@@ -39,7 +40,7 @@ class Distance final : public MapVerb {
 
     std::string output_, nearest_, picture_, nearest_picture_;
     DistanceSettings settings_;
-    bool signed_ = false, squared_ = false;
+    bool signed_ = false, squared_ = false, border_ = false;
     int type_ = -1;  // a place in kDistanceTypes
     Statistics statistics_;
     MethodReport report_;
@@ -52,6 +53,13 @@ void Distance::add_to(Arguments &arguments) {
                       "several, or -1 if there is none; i32, or i64 beyond 2^31 pixels.",
                       nearest_);
     settings_.add_to(arguments, "Chessboard and chamfer take the same for every axis, integer types only 1.", true);
+    add_labels(arguments,
+               "A pixel of a label has its distance to the nearest pixel of another value, of which 0 is one, and a pixel of 0 "
+               "has 0.");
+    arguments.flag("--border",
+                   "What lies outside the image counts as pixels of 0: another value with --labels, outside the set with "
+                   "--signed, in it with --sites zero. Where nothing is nearer, there is no nearest pixel.",
+                   border_);
     arguments.flag("--signed", "Inside the set, minus the distance to the nearest pixel outside. Default: 0 there.", signed_);
     arguments.flag("--squared", "Write squared Euclidean distances, which are whole numbers: --type i32, or i64.", squared_);
     arguments.choice("--type", kDistanceTypeWords,
@@ -81,6 +89,11 @@ void Distance::check() {
         usage("--type " + type_word() + " cannot hold Euclidean distances; add --squared for their squares");
     if (type_ < 0) type_ = squared_ ? 2 : 0;
     settings_.check(volume());
+    if (labels() && signed_) usage("--signed is for a set, but --labels takes a label image: use one of them");
+    if (labels() && settings_.metric == APSIS_CHESSBOARD)
+        usage("--labels is for --metric euclidean or city-block, but --metric is chessboard");
+    if (labels()) settings_.check_auto("--labels");
+    if (border_) settings_.check_auto("--border");
     if (is_whole()) settings_.spacing.check_one("--type " + type_word());
 }
 
@@ -91,9 +104,15 @@ Maps Distance::maps(const Run &run) const {
     maps.options = run.options();
     settings_.fill_in(maps.options);
     if (signed_) maps.options.flags |= APSIS_SIGNED;
-    maps.whole = run.file("picture")           ? "--picture shows all of it"
-                 : run.file("picture_nearest") ? "--picture-nearest shows all of it"
-                                               : settings_.why_whole(maps.options);
+    if (border_) maps.options.flags |= APSIS_BORDER;
+    if (border_ && !(maps.options.flags & (APSIS_LABELS | APSIS_SIGNED | APSIS_COMPLEMENT)))
+        usage(
+            "--border counts what lies outside as pixels of 0, but no distance leads to these: use --labels, --signed or "
+            "--sites zero");
+    maps.whole = run.file("picture")                               ? "--picture shows all of it"
+                 : run.file("picture_nearest")                     ? "--picture-nearest shows all of it"
+                 : border_ && !(maps.options.flags & APSIS_SLICES) ? "--border has no slabs"
+                                                                   : settings_.why_whole(maps.options);
     return maps;
 }
 
@@ -120,7 +139,7 @@ void Distance::compute(Run &run) {
 
 void Distance::print(Json &json) const {
     settings_.print(json, volume());
-    json.member("signed", signed_).member("squared", squared_).member("type", type_word());
+    json.member("border", border_).member("signed", signed_).member("squared", squared_).member("type", type_word());
     report_.print(json);
     print_statistics(json, "distance", statistics_);
 }

@@ -51,6 +51,10 @@ void DistanceSettings::check(bool volume) {
     if (metric == APSIS_CHESSBOARD || metric == APSIS_CHAMFER) spacing.check_equal("--metric " + metric_word());
 }
 
+void DistanceSettings::check_auto(const std::string &why) const {
+    if (kMethodOf[method] != APSIS_AUTO) usage(why + " is for --method auto, but --method is " + method_word());
+}
+
 void DistanceSettings::fill_in(apsis_options &options) const {
     spacing.fill_in(options);
     options.metric = metric;

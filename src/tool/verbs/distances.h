@@ -22,6 +22,8 @@ struct DistanceSettings {
     void add_to(Arguments &arguments, const std::string &limits, bool sequential);
     /// Fails with a usage error if the settings contradict each other.
     void check(bool volume);
+    /// Fails with a usage error unless the method is the library's own; `why` names the option that requires it.
+    void check_auto(const std::string &why) const;
     void fill_in(apsis_options &options) const;
     void print(Json &json, bool volume) const;
     /// Why maps must be computed at once, in words; "" if slabs will do.

@@ -117,7 +117,7 @@ void Eccentricity::compute(Run &run) {
     run.end_of("measure");
 
     if (OutputFile *file = run.file("components")) {
-        TableWriter table(*file, TableWriter::kExtents);
+        TableWriter table(file, TableOf::kExtents);
         for (const apsis_extent &extent : extents) table.add(extent);
         table.finish();
     }

@@ -1,6 +1,7 @@
 // apsis geodesic: how far every pixel of the set is from some seeds, along paths inside it, and from which.
 #include <optional>
 
+#include "tool/failure.h"
 #include "tool/io/picture.h"
 #include "tool/parallel.h"
 #include "tool/results.h"
@@ -18,11 +19,12 @@ class Geodesic final : public MapVerb {
                   "infinity (or the largest integer) where no path leads, and -1 outside the set.",
                   whole_memory_help("4 bytes, 8 with --nearest, or twice that with --spacing,"),
                   "  apsis geodesic maze.tif door.tif steps.tif --sites white --picture steps.png\n"
-                  "  apsis geodesic pores.tif inlet.tif d.tif --volume --spacing 0.4,0.4,1.5 --nearest which.tif\n") {}
+                  "  apsis geodesic pores.tif inlet.tif d.tif --volume --spacing 0.4,0.4,1.5 --nearest which.tif\n"
+                  "  apsis geodesic tissue.tif nuclei.tif d.tif --labels --nearest cells.tif\n") {}
 
   private:
     void add_to(Arguments &arguments) override;
-    void check() override { paths_.check(volume()); }
+    void check() override;
     std::vector<OutputName> outputs() const override {
         return {{"distance", output_}, {"nearest", nearest_}, {"picture", picture_}, {"picture_nearest", nearest_picture_}};
     }
@@ -33,6 +35,7 @@ class Geodesic final : public MapVerb {
 
     std::string seeds_, output_, nearest_, picture_, nearest_picture_;
     PathSettings paths_;
+    bool seed_labels_ = false;
     std::optional<double> max_distance_;
     std::int64_t seed_pixels_ = 0;
     Statistics statistics_;
@@ -45,6 +48,11 @@ void Geodesic::add_to(Arguments &arguments) {
                       "Also write which seed is nearest: its index x + width * (y + height * page), the lowest of several, or "
                       "-1 if there is none; i32, or i64 beyond 2^31 pixels.",
                       nearest_);
+    arguments.flag(
+        "--labels",
+        "SEEDS.tif is a label image, of whole numbers of up to 64 bits: --nearest has the label of the nearest seed in "
+        "place of its index, and 0 in place of -1. IN.tif is a set.",
+        seed_labels_);
     paths_.add_to(arguments);
     arguments.number("--max-distance", "D", "Look no farther than D: beyond it, there is no path. Default: no limit.",
                      max_distance_);
@@ -56,22 +64,32 @@ void Geodesic::add_to(Arguments &arguments) {
                 "Also draw the nearest seeds, each in a colour of its own, grey where there is none.", nearest_picture_);
 }
 
+void Geodesic::check() {
+    paths_.check(volume());
+    if (seed_labels_ && nearest_.empty() && nearest_picture_.empty())
+        usage("--labels is for --nearest or --picture-nearest, but neither is given");
+}
+
 Maps Geodesic::maps(const Run &run) const {
     Maps maps;
     maps.types = {{"distance", paths_.pixel_type()}};
-    if (run.file("nearest") || run.file("picture_nearest")) maps.types.push_back({"nearest", run.index_type()});
+    if (run.file("nearest") || run.file("picture_nearest")) {
+        const apsis_type seeds = seed_labels_ ? run.open_another(seeds_, true).type() : APSIS_BIT;
+        maps.types.push_back({"nearest", run.type_for(seeds)});
+    }
     maps.whole = "paths go through all of it";
     return maps;
 }
 
 void Geodesic::compute(Run &run) {
-    const BinaryImage seeds = run.read_another(seeds_);
+    const BinaryImage seeds = run.read_another(seeds_, seed_labels_);
     seed_pixels_ = seeds.sites;
     const Maps maps = this->maps(run);
     const Raster distance = run.map(maps.types[0].second, "lengths");
     const Raster nearest = maps.types.size() > 1 ? run.map(maps.types[1].second, "nearest seeds") : Raster();
     apsis_options options = run.options();
     paths_.fill_in(options);
+    if (seed_labels_) options.flags |= APSIS_LABELS;
     options.max_distance = max_distance_.value_or(0);
     run.transform([&](const Device &device, const BinaryImage &image) {
         device.check(apsis_geodesic(device.context(), image.marks.image(), seeds.marks.image(), distance.image(),
@@ -83,11 +101,12 @@ void Geodesic::compute(Run &run) {
     run.write("distance", distance);
     run.write("nearest", nearest);
     run.draw("picture", picture_of_lengths(distance, statistics_, run.slice()));
-    run.draw("picture_nearest", picture_of_indices(nearest, run.slice()));
+    run.draw("picture_nearest",
+             seed_labels_ ? picture_of_labels(nearest, run.slice()) : picture_of_indices(nearest, run.slice()));
 }
 
 void Geodesic::print(Json &json) const {
-    json.member("seeds", seeds_).member("seed_pixels", seed_pixels_);
+    json.member("seeds", seeds_).member("seed_pixels", seed_pixels_).member("seed_labels", seed_labels_);
     paths_.print(json, volume());
     json.member_or_null("max_distance", max_distance_);
     print_statistics(json, "distance", statistics_);

@@ -22,15 +22,24 @@ std::string slab_memory_help(const std::string &needs) {
            "more than this; by default, more than the memory of this machine.";
 }
 
+void MapVerb::add_labels(Arguments &arguments, const std::string &means) {
+    arguments.flag(
+        "--labels",
+        "IN.tif is a label image, of whole numbers of up to 64 bits: every value other than 0 is a set of its own. " + means +
+            " All of it is in memory. Default: the pixels that --sites picks are one set.",
+        request_.reading.labels);
+}
+
 Arguments MapVerb::arguments() {
     Arguments arguments(name_, description_);
-    arguments.positional("IN.tif",
-                         "The image: TIFF or BigTIFF, one sample a pixel of 1, 2, 4, 8, 16, 32 or 64 bits. Reduced copies "
-                         "and transparency masks inside the file are passed over.",
-                         request_.input);
-    request_.reading.add_to(arguments);
+    arguments.positional(
+        "IN.tif",
+        "The image: TIFF or BigTIFF, one sample a pixel of 1, 2, 4, 8, 16, 32 or 64 bits; or grey PNG. Reduced copies "
+        "and transparency masks inside the file are passed over.",
+        request_.input);
+    add_input(arguments);
     add_to(arguments);
-    request_.writing.add_to(arguments);
+    add_output(arguments);
     request_.running.add_to(arguments, memory_);
     arguments.epilogue(std::string("Examples:\n") + examples_ + "\n" + exit_codes());
     return arguments;
@@ -42,6 +51,7 @@ int MapVerb::run(const Words &words) {
         print_out("%s", arguments.help().c_str());
         return kSuccess;
     }
+    request_.reading.check();
     check();
     request_.writing.check();
     request_.running.check();

@@ -14,6 +14,8 @@ int run_voronoi(const Words &words);
 int run_components(const Words &words);
 int run_geodesic(const Words &words);
 int run_eccentricity(const Words &words);
+int run_statistics(const Words &words);
+int run_contacts(const Words &words);
 int run_info(const Words &words);
 int run_devices(const Words &words);
 

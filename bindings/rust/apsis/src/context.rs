@@ -15,6 +15,7 @@ use crate::image::{DeviceImage, Source, Target, Writable};
 use crate::options::Options;
 
 pub use sys::apsis_component as Component;
+pub use sys::apsis_contact as Contact;
 pub use sys::apsis_extent as Extent;
 
 /// Components of which is told without asking twice.
@@ -192,6 +193,35 @@ impl Context {
                 self.call(|raw| unsafe { sys::apsis_components(raw, &set, labels, known, capacity, count, options.raw()) });
             labels = ptr::null(); // written the first time
             status
+        })
+    }
+
+    /// What is known of each value of a label image, wherever its pixels are, in ascending order; of 0, the background, too.
+    pub fn statistics(&self, labels: &dyn Source) -> Result<Vec<Component>, Error> {
+        let labels = self.source(labels)?;
+        read_all(|known, capacity, count| {
+            let options = Options::new();
+            self.call(|raw| unsafe { sys::apsis_statistics(raw, &labels, known, capacity, count, options.raw()) })
+        })
+    }
+
+    /// What is known of the values 0, 1, ..., below `capacity`, by value: of one that does not occur, the area is 0.
+    pub fn statistics_by_value(&self, labels: &dyn Source, capacity: usize) -> Result<Vec<Component>, Error> {
+        let labels = self.source(labels)?;
+        let none = |value| Component { first: -1, area: 0, lower: [-1; 3], upper: [-1; 3], centroid: [0.0; 3], value };
+        let mut known: Vec<_> = (0..capacity as i64).map(none).collect();
+        let (options, room) = (Options::new().dense(), known.len() as i64);
+        self.call(|raw| unsafe {
+            sys::apsis_statistics(raw, &labels, known.as_mut_ptr(), room, ptr::null_mut(), options.raw())
+        })?;
+        Ok(known)
+    }
+
+    /// Which values of a label image touch, and how much, in ascending order; 0, the background, touches nothing.
+    pub fn contacts(&self, labels: &dyn Source, options: &Options) -> Result<Vec<Contact>, Error> {
+        let labels = self.source(labels)?;
+        read_all(|known, capacity, count| {
+            self.call(|raw| unsafe { sys::apsis_contacts(raw, &labels, known, capacity, count, options.raw()) })
         })
     }
 

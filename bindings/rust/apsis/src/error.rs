@@ -120,7 +120,8 @@ fn name_in_rust(word: &str) -> String {
     match name {
         "BIT" => "bool".into(),
         "U8" | "U16" | "I32" | "I64" | "F32" | "F64" | "HOST" | "DEVICE" => name.to_lowercase(),
-        "COMPLEMENT" | "SIGNED" | "CONNECTED" | "SLICES" | "NO_BORDER" | "NO_INNER" | "MIXED" | "LABELS" => name.to_lowercase(),
+        "COMPLEMENT" | "SIGNED" | "CONNECTED" | "SLICES" | "NO_BORDER" | "NO_INNER" | "MIXED" => name.to_lowercase(),
+        "LABELS" | "BORDER" | "DENSE" => name.to_lowercase(),
         _ => name.split('_').map(capitalised).collect(),
     }
 }

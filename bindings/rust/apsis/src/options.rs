@@ -155,6 +155,16 @@ impl Options {
         self.flag(sys::APSIS_LABELS)
     }
 
+    /// Distance: what lies outside the image is background.
+    pub const fn border(self) -> Options {
+        self.flag(sys::APSIS_BORDER)
+    }
+
+    /// Statistics: an element for each value.
+    pub(crate) const fn dense(self) -> Options {
+        self.flag(sys::APSIS_DENSE)
+    }
+
     const fn flag(mut self, flag: u32) -> Options {
         self.0.flags |= flag;
         self

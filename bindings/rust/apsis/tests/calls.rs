@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
 
-use apsis::{Context, Device, Image, ImageMut, Method, Metric, Options, Status};
+use apsis::{Contact, Context, Device, Image, ImageMut, Method, Metric, Options, Status};
 
 const SIZE: [usize; 2] = [9, 5];
 
@@ -119,6 +119,60 @@ fn more_components_than_expected() {
         let known = context.component_statistics(&Image::new(&checkers, &size).unwrap(), None, &Options::new()).unwrap();
         assert_eq!(known.len(), 15000);
         assert_eq!(known[14999].first, 29998);
+    }
+}
+
+/// 3 3 0 0
+/// 3 8 8 0
+/// 0 8 8 5
+const LABELS: [u16; 12] = [3, 3, 0, 0, 3, 8, 8, 0, 0, 8, 8, 5];
+
+#[test]
+fn label_images() {
+    let size = [4, 3];
+    let labels = Image::new(&LABELS, &size).unwrap();
+    for context in contexts() {
+        let known = context.statistics(&labels).unwrap();
+        assert_eq!(known.iter().map(|one| (one.value, one.area)).collect::<Vec<_>>(), [(0, 4), (3, 3), (5, 1), (8, 4)]);
+        assert_eq!((known[3].first, known[3].lower, known[3].upper), (5, [1, 1, 0], [2, 2, 0]));
+        let by_value = context.statistics_by_value(&labels, 9).unwrap();
+        assert_eq!(by_value.iter().map(|one| one.area).collect::<Vec<_>>(), [4, 0, 0, 3, 0, 1, 0, 0, 4]);
+        assert_eq!((by_value[8].centroid, by_value[1].first, by_value[1].value), ([1.5, 1.5, 0.0], -1, 1));
+        let error = context.statistics_by_value(&labels, 8).err().expect("8 has no place");
+        assert_eq!((error.status(), error.to_string().contains("capacity is 8")), (Status::Range, true), "{}", error);
+
+        let touching = context.contacts(&labels, &Options::new().connectivity(2).spacing([2.0, 5.0, 1.0])).unwrap();
+        let told = |one: &Contact| (one.a, one.b, one.faces, one.corners, one.area);
+        let expected = [(3, 8, [1, 1, 0], 3, 7.0), (5, 8, [1, 0, 0], 1, 5.0)];
+        assert_eq!(touching.iter().map(told).collect::<Vec<_>>(), expected, "{}", context.name());
+        assert_eq!(context.contacts(&labels, &Options::new().complement()).err().unwrap().status(), Status::Argument);
+
+        let mut squares = [0i32; 12];
+        let mut out = ImageMut::new(&mut squares, &size).unwrap();
+        context.distance(&labels, Some(&mut out), None, &Options::new().labels().border()).unwrap();
+        assert_eq!(squares, [1, 1, 0, 0, 1, 1, 1, 0, 0, 1, 1, 1]);
+        let mut grown = [0i32; 12];
+        context.voronoi(&labels, &mut ImageMut::new(&mut grown, &size).unwrap(), &Options::new().labels()).unwrap();
+        assert_eq!(grown, [3, 3, 3, 8, 3, 8, 8, 8, 3, 8, 8, 5]);
+        let (free, mut seeds) = ([true; 12], [0i64; 12]);
+        let mut nearest = ImageMut::new(&mut seeds, &size).unwrap();
+        let set = Image::new(&free, &size).unwrap();
+        context.geodesic(&set, &labels, None, Some(&mut nearest), &Options::new().labels()).unwrap();
+        assert_eq!((seeds[2], seeds[8], seeds[11]), (3, 3, 5));
+    }
+}
+
+#[test]
+fn more_values_than_expected() {
+    let values: Vec<i32> = (0..30000).rev().collect();
+    let none: [i32; 0] = [];
+    for context in contexts() {
+        let labels = Image::new(&values, &[300, 100]).unwrap();
+        let known = context.statistics(&labels).unwrap();
+        assert_eq!((known.len(), known[29999].value, known[29999].first), (30000, 29999, 0));
+        assert_eq!(context.contacts(&labels, &Options::new()).unwrap().len(), 299 * 100 - 1 + 99 * 300 - 1);
+        assert!(context.statistics(&Image::new(&none, &[0, 5]).unwrap()).unwrap().is_empty());
+        assert_eq!(context.statistics_by_value(&Image::new(&none, &[0, 5]).unwrap(), 2).unwrap()[1].first, -1);
     }
 }
 

@@ -1,0 +1,49 @@
+"""A pytest plugin: the tests of the packages edt and connected-components-3d, run against apsis.edt and apsis.cc3d.
+
+    PYTHONPATH=..:. python -m pytest -p label_suites edt-3.1.2/automated_test.py
+
+The files are `automated_test.py` of their source distributions or repositories.  What apsis has not is listed with the reason,
+and must go on to raise NotImplementedError.
+"""
+
+import sys
+
+import pytest
+
+import apsis.cc3d
+import apsis.edt
+
+sys.modules["edt"], sys.modules["cc3d"] = apsis.edt, apsis.cc3d
+
+DELTA = "delta: no components of nearly equal values"
+PERIODIC = "periodic_boundary: no images that close on themselves"
+GRAPHS = "no voxel graphs"
+STACK = "an image that is cut is for apsis.slabs and apsis.dask"
+LEFT_OUT = {
+    "test_continuous_ccl_diagonal": DELTA, "test_continuous_ccl_4_6": DELTA, "test_continuous_blocks": DELTA,
+    "test_periodic_boundary_2d": PERIODIC, "test_periodic_boundary_6": PERIODIC, "test_periodic_boundary_8": PERIODIC,
+    "test_binary_image_2d": PERIODIC, "test_binary_image_3d": PERIODIC,
+    "test_voxel_graph_2d": GRAPHS, "test_voxel_graph_3d": GRAPHS, "test_color_connectivity_graph_4": GRAPHS,
+    "test_color_connectivity_graph_6": GRAPHS, "test_color_connectivity_graph_8_uint8": GRAPHS,
+    "test_color_connectivity_graph_8_uint32": GRAPHS, "test_color_connectivity_graph_26": GRAPHS,
+    "test_voxel_connectivity_graph_2d": GRAPHS,
+    "test_connected_components_stack": STACK,
+}
+
+
+def reason_for(item):
+    """Why apsis cannot pass, if it cannot: some cases of these tests ask for nothing that it has not."""
+    options = item.callspec.params if hasattr(item, "callspec") else {}
+    reason = LEFT_OUT.get(item.name.partition("[")[0])
+    if reason == DELTA and getattr(options["dtype"], "__name__", "") == "float16":
+        return None  # which cc3d refuses, too
+    if item.name.startswith("test_binary_image") and (not options["periodic_boundary"] or options["connectivity"] > 8):
+        return None
+    return reason
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        reason = reason_for(item)
+        if reason:
+            item.add_marker(pytest.mark.xfail(reason=reason, strict=True, raises=NotImplementedError))

@@ -1,0 +1,195 @@
+// The near search of a label image: rows of its distance map in the plane where every pixel of a value has one of another
+// value within 96 pixels.  Patches with a pixel farther from all are marked.  A second search takes these, and reaches up to
+// 448; what it leaves is for lines (cuda/distance/label_lines.cu).
+//
+// In a column, a pixel's distance to another value is that to the end of its run, which takes a scan as that of a set's sites
+// (near_search.cu).  Along the row, the search is that of sets, too: a column beyond the end of the pixel's run may cost too
+// little or too much, but the pixel beside the run is nearer than anything in that column, and is the first candidate.  So
+// columns are searched whatever their values are: see docs/methods.md.
+//
+// The second search knows how far it has to reach: no pixel is farther than the nearer one of the ends of its runs, along the
+// row and the column.  A warp lays the squares of one row's columns in shared memory.
+//
+// Cost: of the first search that of sets with a long reach; and 1/2 byte a pixel of words and carries of rows, some 20
+// instructions.
+#include "cuda/distance/plane/label_search.h"
+#include "cuda/distance/plane/near_search.cuh"
+
+namespace apsis::cuda::plane {
+
+namespace {
+
+/// A word of a row, 32 pixels: the begins of runs, their carries, and which pixels have a value.
+struct alignas(16) RowWord {
+    uint32_t begins;
+    int32_t before, after;
+    uint32_t members;
+
+    RowWord() = default;
+    __device__ RowWord(const LabelRows &rows, int64_t x, int64_t y) {
+        const int64_t at = rows.begins.at(0, x / STRIP, y);
+        begins = rows.begins.words[at], before = rows.begins.before[at], after = rows.begins.after[at];
+        members = rows.members[at];
+    }
+    /// How far it is from each of four pixels, from x on, to the nearer end of its run; 0 for a pixel without a value.
+    __device__ void find_ways(int64_t x, uint32_t (&way)[QUAD]) const {
+        const int32_t own = static_cast<int32_t>(x), start = static_cast<int32_t>(x - x % STRIP);
+        const int bit = own - start;
+        const uint32_t lower = begins & (~0u >> (31 - bit)), here = begins >> bit, upper = here >> QUAD;
+        uint32_t left[QUAD], right = static_cast<uint32_t>((upper ? own + QUAD + lowest_bit(upper) : after) - own - QUAD);
+        left[0] = static_cast<uint32_t>(own + 1 - (lower ? start + highest_bit(lower) : before));
+#pragma unroll
+        for (int c = 1; c < QUAD; ++c) left[c] = here >> c & 1 ? 1 : left[c - 1] + 1;
+#pragma unroll
+        for (int c = QUAD - 1; c >= 0; --c) {
+            right = c + 1 < QUAD && (here >> (c + 1) & 1) ? 1 : right + 1;
+            way[c] = members >> (bit + c) & 1 ? min(left[c], right) : 0;
+        }
+    }
+};
+
+/// The costs of a lane's candidates in two rows.
+class LabelCosts : public OneSide {
+  public:
+    static constexpr bool HAVE_ENDS = true;
+
+    /// Of two words of rows, the first `count` ones are in the strip.
+    __device__ LabelCosts(const RowWord *word, int64_t x, int count) : OneSide({}) {
+        for (int half = 0; half < count; ++half) {
+            uint32_t way[QUAD];
+            word[half * HALF_STRIP].find_ways(x, way);
+#pragma unroll
+            for (int c = 0; c < QUAD; ++c) way[c] = min(way[c], LONGEST_WAY), ends_[c] |= way[c] * way[c] << half * 16;
+        }
+    }
+    /// The cost of a pixel's own column, or of the end of its run in the row; 0 of a pixel without a value.
+    __device__ uint32_t own(int c, uint32_t value) const { return __vminu2(value, ends_[c]); }
+
+  private:
+    static constexpr uint32_t LONGEST_WAY = 255;  // its square fits 16 bits, and is not settled
+    static_assert(LONGEST_WAY * LONGEST_WAY > uint32_t(Shape<LABEL_SPAN>::MOST_COST));
+
+    uint32_t ends_[QUAD] = {};
+};
+
+constexpr uint32_t FARTHEST = 1 << 14;  // columns: distances beyond count as this one, so that their squares fit
+
+/// A block takes a span of a strip.
+template <Form FORM>
+__global__ void __launch_bounds__(BLOCK, COSTS_RESIDENT) search_label_costs(Layout layout, NearOutput target, LabelRows rows) {
+    constexpr int32_t FAR_CARRY = Shape<LABEL_SPAN>::FAR_CARRY;
+    static_assert(LABEL_SPAN / STRIP * STRIP == BLOCK, "a thread a word");
+    __shared__ __align__(16) uint32_t squares[HALF_STRIP][Shape<LABEL_SPAN>::PITCH];
+    __shared__ RowWord words[LABEL_SPAN / STRIP][STRIP];
+    const BlockSpan<LABEL_SPAN> block(layout, blockIdx.x);
+    const int r_own = threadIdx.x % STRIP, word_own = threadIdx.x / STRIP;
+    if (const int64_t y = block.strip * STRIP + r_own, x = block.left + word_own * STRIP;
+        y < layout.columns.length && x < layout.columns.count)
+        words[word_own][r_own] = RowWord(rows, x, block.image * layout.columns.length + y);
+    const int32_t start = static_cast<int32_t>(block.strip * STRIP);
+    const StripColumns<false> strip(layout.columns, block.image, block.strip);
+    each_column(layout.columns, block, [&](int, int c, int64_t x) {
+        const Sites begins = strip.stored(x);
+        const uint32_t first = min(start - begins.before, FAR_CARRY);        // up from the row above the strip
+        const uint32_t last = min(begins.after - start - STRIP, FAR_CARRY);  // down from the row below it
+        scan_rows<1>(begins.word, begins.word >> 1, first, last,
+                     [&](int r, uint32_t, uint32_t nearest) { squares[r][c] = square_both(nearest); });
+    });
+    __syncthreads();
+    const WarpPatch<LABEL_SPAN> patch(layout, block);
+    const int height = patch.height();
+    patch.each_row(min(height, HALF_STRIP), [&](int r) {
+        const RowWord *const word = &words[(patch.x - block.left) / STRIP][r];
+        const LabelCosts costs(word, patch.x, patch.out ? 0 : r + HALF_STRIP < height ? 2 : 1);
+        const PatchCosts found = search_patch<LABEL_SPAN>(squares[r], patch.column, patch.out, target.limit, costs);
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+            const int row = r + half * HALF_STRIP;
+            if (row >= height) break;
+            patch.mark(row, !found.settled[half], block.image);
+            if (!found.settled[half]) continue;
+            uint32_t cost[QUAD];
+#pragma unroll
+            for (int c = 0; c < QUAD; ++c) cost[c] = found.cost(c, half);
+            if constexpr (FORM == Form::OTHER) {
+                write_found<FORM, false>(layout, target, patch.x, start + row, block.image, cost, {});
+            } else {
+                uint32_t number[QUAD];
+                costs.template to_numbers<FORM>(target.format, cost, half, number);
+                patch.store(row, number);
+            }
+        }
+    });
+}
+
+/// The second search: a block takes a patch of a strip, a warp its marked rows.
+template <Form FORM>
+__global__ void __launch_bounds__(BLOCK, COSTS_RESIDENT)
+    search_marked_labels(Layout layout, NearOutput target, LabelRows rows, uint32_t *is_left) {
+    __shared__ __align__(16) uint32_t lines[WARPS][PATCH + 2 * LABEL_REACH];
+    const BlockSpan<PATCH> block(layout, blockIdx.x);
+    if (!layout.has_marks(block.image, block.strip)) return;
+    uint32_t *const line = lines[threadIdx.x / WARP];
+    const int32_t start = static_cast<int32_t>(block.strip * STRIP);
+    const StripColumns<false> strip(layout.columns, block.image, block.strip);
+    const WarpPatch<PATCH> patch(layout, block);
+    patch.each_row(patch.height(), [&](int r) {
+        const int64_t y = start + r;
+        if (!layout.marks_of(block.image, y / BAND, patch.x / PATCH)[y % BAND]) return;
+        const auto way_in_column = [&](int64_t x) {
+            const Sites begins = strip.stored(x);
+            const auto place = nearest_beyond_run(begins.word, begins.before, begins.after, start, start + r);
+            return min(static_cast<uint32_t>(abs(start + r - place)), FARTHEST);
+        };
+        uint32_t best[QUAD] = {}, most = 0;
+        if (!patch.out) {
+            RowWord(rows, patch.x, block.image * layout.columns.length + y).find_ways(patch.x, best);
+            for (int c = 0; c < QUAD; ++c) best[c] = min(best[c], way_in_column(patch.x + c)), most = max(most, best[c]);
+        }
+        const uint32_t reach = (greatest_of_warp(most) + QUAD - 1) / QUAD * QUAD;
+        if (reach > LABEL_REACH) {
+            if (patch.lane() == 0) *is_left = 1;
+            return;
+        }
+        const int64_t left = patch.x - patch.lane() * QUAD - reach;
+        __syncwarp();
+        for (int c = patch.lane(); c < PATCH + 2 * static_cast<int>(reach); c += WARP) {
+            const uint32_t way = way_in_column(max(min(left + c, layout.columns.count - 1), int64_t(0)));
+            line[c] = way * way;
+        }
+        __syncwarp();
+        for (uint32_t &each : best) each *= each;
+        const int column = static_cast<int>(reach) + patch.lane() * QUAD;
+        uint4 on_left = *reinterpret_cast<const uint4 *>(line + column), on_right = on_left;
+        for (uint32_t from = 0; from < reach; from += QUAD) {
+            const uint32_t worst = max(max(best[0], best[1]), max(best[2], best[3]));
+            if (__all_sync(ALL_LANES, worst <= (from + 1) * (from + 1))) break;
+            step_quad(line, column, static_cast<int>(from), on_left, on_right, [&](int c, int k, uint32_t a, uint32_t b) {
+                best[c] = min(best[c], min(a, b) + (from + k) * (from + k));
+            });
+        }
+        patch.mark(r, false, block.image);
+        if constexpr (FORM == Form::OTHER) {
+            write_found<FORM, false>(layout, target, patch.x, y, block.image, best, {});
+        } else {
+            uint32_t number[QUAD];
+            plane::to_numbers<FORM>(target.format, best, number, [](uint32_t one) { return small_root_of(one); });
+            patch.store(r, number);
+        }
+    });
+}
+
+}  // namespace
+
+void search_labels(const Plan &plan, const Layout &layout, const LabelRows &rows, uint32_t *is_left, cudaStream_t stream) {
+    check(cudaMemsetAsync(is_left, 0, sizeof *is_left, stream), "beginning a search of labels");
+    NearOutput target = target_of(layout.output);
+    with_form(target.format.plain(layout.output), [&](auto form) {
+        target.format.limited = target.limit < Shape<LABEL_SPAN>::MOST_COST;  // else no cost above the limit is settled
+        launch(plan.near, search_label_costs<form>, stream, layout, target, rows);
+        target.format.limited = target.limit < LABEL_REACH * LABEL_REACH;
+        launch(plan.rows, search_marked_labels<form>, stream, layout, target, rows, is_left);
+    });
+}
+
+}  // namespace apsis::cuda::plane
