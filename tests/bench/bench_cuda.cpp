@@ -3,7 +3,7 @@
 // moved (each input and output pixel once) make of the time.  For the CPU see bench.c.
 //
 //     bench_cuda [--check] [--only MASK] GROUP...       2d 3d small nearest forms signed odd slices large volumes npp scale
-//                                                       slabs
+//                                                       slabs named
 //                                             host
 //
 // The group host times whole calls on host images instead (a clock on the wall, 2 warm-ups, median of 5), page-locked and
@@ -11,6 +11,7 @@
 //
 // Group npp times NPP beside apsis, and counts the pixels whose distances are not within a thousandth of ours; group
 // scale goes from 64^2 to 65536^2, the small ones as graphs, since queueing would take longer than they do.
+// Group named is MASK alone, which may be one that a seed draws (random_masks.h).
 // --check compares every output with the CPU back end's, byte for byte.  GROUP@SIDE runs one size of a group.
 #include <apsis.h>
 #include <cuda_runtime_api.h>
@@ -371,6 +372,12 @@ void run_group(Bench &bench, const std::string &group) {
                 bench.run_slabs(c);
             }
     }
+    if (group == "named")
+        for (const bool nearest : {false, true}) {
+            Case c = plane("named", bench.only.c_str(), bench.side ? bench.side : 16384, bench.side ? bench.side : 16384);
+            c.nearest = nearest;
+            bench.run(c);
+        }
     if (group == "large")
         for (int64_t side : {32768, 65536})
             for (auto mask = bench_masks_2d; *mask; ++mask) bench.run(plane("large", *mask, side, side));

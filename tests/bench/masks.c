@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "page.h"
+#include "random_masks.h"
 
 const char *const bench_masks_2d[] = {"noise-0.0001", "noise-0.01", "noise-0.1", "noise-0.3",  "noise-0.5", "noise-0.7",
                                       "noise-0.9",    "blobs",      "disc",      "pixel-disc", "ring",      "single",
@@ -19,19 +20,12 @@ typedef struct {
     int grain;          /* the binary logarithm of the side of a grain of noise */
 } shape;
 
-static uint64_t hash(uint64_t i) {
-    i += 0x9e3779b97f4a7c15u;
-    i = (i ^ (i >> 30)) * 0xbf58476d1ce4e5b9u;
-    i = (i ^ (i >> 27)) * 0x94d049bb133111ebu;
-    return i ^ (i >> 31);
-}
-
 static int noise(const shape *s, int64_t x, int64_t y, int64_t z) {
-    return hash((uint64_t)(((z >> s->grain) * s->height + (y >> s->grain)) * s->width + (x >> s->grain))) < s->threshold;
+    return bench_hash((uint64_t)(((z >> s->grain) * s->height + (y >> s->grain)) * s->width + (x >> s->grain))) < s->threshold;
 }
 
 static int values(const shape *s, int64_t x, int64_t y, int64_t z) {
-    return (int)(hash((uint64_t)((z * s->height + y) * s->width + x)) % 4);
+    return (int)(bench_hash((uint64_t)((z * s->height + y) * s->width + x)) % 4);
 }
 
 static int left_strip(const shape *s, int64_t x, int64_t y, int64_t z) { return x < s->width / 10 && noise(s, x, y, z); }
@@ -72,7 +66,7 @@ static double waves(const shape *s, int count, double x, double y, int64_t z) {
     const double a = u - (double)i, b = v - (double)j, p = a * a * (3 - 2 * a), q = b * b * (3 - 2 * b);
     double corner[4];
     for (int k = 0; k < 4; ++k)
-        corner[k] = (double)(hash((uint64_t)(((z * 4099 + count) * 4099 + j + k / 2) * 4099 + i + k % 2)) >> 11) * 0x1p-53;
+        corner[k] = (double)(bench_hash((uint64_t)(((z * 4099 + count) * 4099 + j + k / 2) * 4099 + i + k % 2)) >> 11) * 0x1p-53;
     return (1 - q) * ((1 - p) * corner[0] + p * corner[1]) + q * ((1 - p) * corner[2] + p * corner[3]);
 }
 
@@ -132,7 +126,7 @@ static int coil(const shape *s, int64_t x, int64_t y, int64_t z) {
 /* Corridors one pixel wide, between walls as wide: every cell is open to the one on its left or the one above. */
 static int maze(const shape *s, int64_t x, int64_t y, int64_t z) {
     (void)z;
-    const uint64_t cell = hash((uint64_t)((y | 1) * s->width + (x | 1))), left = y == 1 || (x != 1 && cell % 2);
+    const uint64_t cell = bench_hash((uint64_t)((y | 1) * s->width + (x | 1))), left = y == 1 || (x != 1 && cell % 2);
     if (x % 2 && y % 2) return 1;
     return x % 2 ? y > 0 && y % 2 == 0 && !left : y % 2 && x > 0 && left;
 }
@@ -152,7 +146,7 @@ static int torus(const shape *s, int64_t x, int64_t y, int64_t z) {
 /* Round islands, each of up to 120 pixels and in a square of 13 x 13 of its own. */
 static int islands(const shape *s, int64_t x, int64_t y, int64_t z) {
     const int64_t dx = x % 13 - 6, dy = y % 13 - 6;
-    return dx * dx + dy * dy < (int64_t)(6 + hash((uint64_t)((z * s->height + y / 13) * s->width + x / 13)) % 30);
+    return dx * dx + dy * dy < (int64_t)(6 + bench_hash((uint64_t)((z * s->height + y / 13) * s->width + x / 13)) % 30);
 }
 
 /* A disc with round holes. */
@@ -198,5 +192,5 @@ int bench_mask(const char *name, int64_t width, int64_t height, int64_t depth, u
                 mask[row * width + x] = (uint8_t)masks[m].is_set(&s, x, row % height, row / height);
         return 1;
     }
-    return 0;
+    return bench_random_mask(name, width, height, depth, mask);
 }

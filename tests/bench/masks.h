@@ -16,7 +16,7 @@ extern const char *const bench_masks_3d[];
 
 /** Fills width * height * depth bytes with 0 and 1.  Returns 0 if there is no mask of this name: one of those, or "coil",
  *  "maze" or "wide-spiral", for paths, or "annulus", "torus", "islands" or "holes", for eccentricities, or "values-4", for
- *  label images: noise of 0 to 3. */
+ *  label images: noise of 0 to 3; or one that a seed draws, as "strokes-17": see random_masks.h. */
 int bench_mask(const char *name, int64_t width, int64_t height, int64_t depth, uint8_t *mask);
 
 #ifdef __cplusplus
