@@ -40,7 +40,8 @@ class Search : public Gpu {
             check(gpu_, apsis_copy(gpu_, &host, &set));
             for (const Call call : {Call::DISTANCE, Call::NEAREST, Call::COMPONENTS}) {
                 const double ms = timer_.median_ms(stream_, [&] { run(call, set, first, second); });
-                found_[kind + "," + std::to_string(side) + (is_volume ? "^3," : "^2,") + NAMES[int(call)]].push_back({ms, seed});
+                found_[kind + "," + std::to_string(side) + (is_volume ? "^3," : "^2,") + NAMES[int(call)]].push_back(
+                    {ms, seed});
             }
         } else {
             say_no_memory(s);

@@ -66,7 +66,8 @@ static double waves(const shape *s, int count, double x, double y, int64_t z) {
     const double a = u - (double)i, b = v - (double)j, p = a * a * (3 - 2 * a), q = b * b * (3 - 2 * b);
     double corner[4];
     for (int k = 0; k < 4; ++k)
-        corner[k] = (double)(bench_hash((uint64_t)(((z * 4099 + count) * 4099 + j + k / 2) * 4099 + i + k % 2)) >> 11) * 0x1p-53;
+        corner[k] =
+            (double)(bench_hash((uint64_t)(((z * 4099 + count) * 4099 + j + k / 2) * 4099 + i + k % 2)) >> 11) * 0x1p-53;
     return (1 - q) * ((1 - p) * corner[0] + p * corner[1]) + q * ((1 - p) * corner[2] + p * corner[3]);
 }
 

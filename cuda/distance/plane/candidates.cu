@@ -7,11 +7,12 @@
 // once, even if they dominate each other: a column that is nearest to any pixel is never dominated.  It repeats that until
 // none is dropped.
 //
-// A block takes a strip.  First each group sends its column with the nearest sites to a coarser level, which does the same for
-// a third level.  Columns above a coarser envelope are dropped without a comparison in their group, which clears wide dents at
-// once and leaves groups half of the work.  Last come comparisons over the seams between groups.  Columns with sites in the
-// strip stay, except inside runs of all-site columns.  The list is for speed alone: columns on it that are never nearest do no
-// harm.  So each segment of a row that is cut has a list of its own, made independently.
+// A block takes a strip.  First the column with the nearest sites of each group is compared with those of other groups: the best
+// of many groups before those of few.  Columns above the envelope of these are dropped without a comparison in their group,
+// which clears wide dents at once and leaves groups half of the work.  Last come comparisons over the seams between groups.
+// Columns with sites in the strip stay, except inside runs of all-site columns.  The list is for speed alone: columns on it that
+// are never nearest do no harm.  But a block tries all that lie in a wide dent on each pixel there, so that a few hundred too
+// many take up to ten times as long.  Each segment of a row that is cut has a list of its own, made independently.
 //
 // The number of candidates estimates the load of a strip: the envelope takes heavy strips first.
 //
@@ -29,7 +30,7 @@ namespace {
 
 constexpr int AHEAD = 4;        // columns whose words a thread loads at once
 constexpr int MOST_DROPS = 16;  // on either side of a seam
-static_assert(WIDEST_ROW <= GROUP * GROUP * GROUP, "three levels");
+static_assert(WIDEST_ROW <= GROUP * GROUP * GROUP, "a word of CoarseEnvelope::left for 32 groups");
 static_assert(WIDEST_ROW < 1 << 16 && SEGMENT < 1 << 16, "two columns in a word");
 
 /// What a block counts for the summary of its strip: of a signed map a bit a band in which all pixels are sites; and how many
@@ -48,9 +49,9 @@ struct StripList {
     int32_t *sites;               // [place]: of a column, see pack_site
     uint32_t *kept;               // [group]: columns that may be nearest
     uint32_t *with_inner_sites;   // [group]: columns with sites in the strip, which are not dropped
-    uint32_t *coarse_neighbours;  // [group]: the columns of the coarser level before and after it, and 1; 0 if there is none
-    uint32_t *all_sites;          // [group]: columns that are all sites: until coarse_neighbours take the place
-    int32_t *bests;               // [group]: its column with the nearest sites, or -1; at last the place of its first candidate
+    uint32_t *coarse_neighbours;  // [group]: the columns of the coarse envelope before and after it, and 1; 0 if there is none
+    uint32_t *all_sites;  // [group]: columns that are all sites: until the tree of groups and coarse_neighbours take the place
+    int32_t *bests;       // [group]: its column with the nearest sites, or -1; at last the place of its first candidate
     int32_t groups;
 
     static size_t bytes(int64_t columns) {
@@ -150,29 +151,44 @@ __device__ void drop_interior(const StripList &strip, bool is_first, bool is_las
     }
 }
 
-/// The columns left on a coarser level, by their senders: the groups, or blocks of 32 groups, that have sent them.
+/// The envelope of the groups' best columns.
 struct CoarseEnvelope {
     const int32_t *bests;
-    const uint32_t *left;  // [32 senders]
-    int32_t words;
+    const uint32_t *left;  // [32 groups]: a bit for each group whose best column is on it
+    uint32_t words;        // a bit for each of `left` that is not 0
 
-    __device__ int32_t previous(int32_t sender) const {
-        int32_t w = sender / 32;
-        uint32_t mask = left[w] & ((1u << sender % 32) - 1);
-        while (!mask && w > 0) mask = left[--w];
+    /// Warp.
+    __device__ CoarseEnvelope(const int32_t *bests, const uint32_t (&left)[GROUP])
+        : bests(bests),
+          left(left),
+          words(__ballot_sync(ALL_LANES, left[threadIdx.x % WARP])) {}
+
+    __device__ bool has(int32_t group) const { return left[group / 32] >> group % 32 & 1; }
+    /// The columns on it before and after those of a group; -1 if there is none.
+    __device__ int32_t before(int32_t group) const {
+        int32_t w = group / 32;
+        uint32_t mask = left[w] & ((1u << group % 32) - 1);
+        const uint32_t others = words & ((1u << w) - 1);
+        if (!mask && others) w = highest_bit(others), mask = left[w];
         return mask ? bests[w * 32 + highest_bit(mask)] : -1;
     }
-    __device__ int32_t next(int32_t sender) const {
-        int32_t w = sender / 32;
-        uint32_t mask = left[w] & (~1u << sender % 32);
-        while (!mask && w + 1 < words) mask = left[++w];
+    __device__ int32_t after(int32_t group) const {
+        int32_t w = group / 32;
+        uint32_t mask = left[w] & ~1u << group % 32;
+        const uint32_t others = words & ~1u << w;
+        if (!mask && others) w = lowest_bit(others), mask = left[w];
         return mask ? bests[w * 32 + lowest_bit(mask)] : -1;
     }
-    __device__ int32_t own(int32_t sender) const { return left[sender / 32] >> sender % 32 & 1 ? bests[sender] : -1; }
+    /// Whether two columns on it dominate a group's best one.
+    __device__ bool dominates(const StripList &strip, int32_t group) const {
+        const int32_t on_left = before(group), on_right = after(group);
+        return on_left >= 0 && on_right >= 0 &&
+               strip.is_dominated(strip.column(on_left), strip.middle(bests[group]), strip.column(on_right));
+    }
 };
 
-/// Warp: the columns of a sender's `some`, one a lane, that do not lie above the envelope of a coarser level.  It is given by
-/// the sender's `own` column there and the columns before and after that; -1 where there is none.
+/// Warp: the columns of a group's `some`, one a lane, that do not lie above the envelope of the groups' best ones.  It is given
+/// by the group's `own` column there and the columns before and after that; -1 where there is none.
 __device__ uint32_t drop_above_envelope(const StripList &strip, int32_t own, int32_t before, int32_t after, uint32_t some,
                                         uint32_t with_inner_sites, int32_t at, const MiddleColumn &mine) {
     const int32_t on_left = own >= 0 && own < at ? own : before, on_right = own > at ? own : after;
@@ -181,62 +197,106 @@ __device__ uint32_t drop_above_envelope(const StripList &strip, int32_t own, int
     return some & ~__ballot_sync(ALL_LANES, dominated);
 }
 
-/// Block: finds the envelope of the groups' best columns, that of the best of these, and each group's neighbours there.
-__device__ void find_coarse_envelopes(const StripList &strip, uint32_t (&middle)[GROUP]) {
-    __shared__ uint32_t top;  // a bit for each best column of `middle` that is kept
-    __shared__ int32_t middle_bests[GROUP];
-    const int32_t warps = blockDim.x / WARP, warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
-    const int32_t blocks = (strip.groups + GROUP - 1) / GROUP;
-    const auto best = [&](int32_t block) {
-        const int32_t group = block * GROUP + lane;
-        return group < strip.groups ? strip.bests[group] : -1;
-    };
-    for (int32_t block = warp; block < blocks; block += warps) {
-        const int32_t at = best(block), packed = strip.sites[StripList::place(max(at, 0))];
-        const MiddleColumn mine(static_cast<float>(at), packed);
-        const uint32_t left = envelope_of(strip.layout.slack, __ballot_sync(ALL_LANES, at >= 0), 0, mine);
-        const int first = best_of(left, packed), number = __shfl_sync(ALL_LANES, at, max(first, 0));
-        if (lane == 0) middle[block] = left, middle_bests[block] = first < 0 ? -1 : number;
-    }
-    __syncthreads();
-    if (warp == 0) {
-        const int32_t at = lane < blocks ? middle_bests[lane] : -1;
-        const uint32_t left = envelope_of(strip.layout.slack, __ballot_sync(ALL_LANES, at >= 0), 0, strip.middle(max(at, 0)));
-        if (lane == 0) top = left;
-    }
-    __syncthreads();
-    const CoarseEnvelope coarsest = {middle_bests, &top, 1};
-    for (int32_t block = warp; block < blocks; block += warps) {
-        const int32_t at = max(best(block), 0);
-        const uint32_t left = drop_above_envelope(strip, coarsest.own(block), coarsest.previous(block), coarsest.next(block),
-                                                  middle[block], 0, at, strip.middle(at));
-        if (lane == 0) middle[block] = left;
-    }
-    __syncthreads();
-    const CoarseEnvelope coarse = {strip.bests, middle, blocks};
-    for (int32_t group = threadIdx.x; group < strip.groups; group += blockDim.x)
-        strip.coarse_neighbours[group] =
-            static_cast<uint32_t>(coarse.previous(group) + 1) | static_cast<uint32_t>(coarse.next(group) + 1) << 16;
-    __syncthreads();
+/// The groups of which a thread has the best columns.
+constexpr int GROUPS_EACH = (WIDEST_ROW / GROUP + LIST_THREADS - 1) / LIST_THREADS;
+__device__ inline int32_t group_of_thread(int k) { return static_cast<int32_t>(threadIdx.x) + k * LIST_THREADS; }
+
+/// Warp: reduces `best` to the least of all lanes.  Returns at how many levels, of 2, 4, 8, 16 and 32 lanes side by side, this
+/// lane's was the least.
+__device__ int find_level(uint32_t &best) {
+    const uint32_t mine = best;
+    int level = 0;
+#pragma unroll
+    for (int away = 1; away < WARP; away *= 2) best = min(best, __shfl_xor_sync(ALL_LANES, best, away)), level += best == mine;
+    return level;
 }
 
-/// Block: drops columns that lie above the envelopes of coarser levels, then columns above their group's envelope.
+/// Warp: a bit for each lane whose column is on the envelope of all.  The column that is best of all comes first, then those
+/// that are the best of half of the lanes, and so on.  At each level the new ones join unless old ones dominate them, and then
+/// all are compared with their neighbours.
+__device__ uint32_t join_levels(float slack, int level, const MiddleColumn &mine) {
+    const int lane = threadIdx.x % WARP;
+    uint32_t left = 0;
+    for (int turn = 2 * 5 + 1; turn >= 0; --turn) {
+        const bool joins = turn % 2 != 0, asked = joins ? level == turn / 2 : left >> lane & 1;
+        const uint32_t before = left & ((1u << lane) - 1), after = left & ~1u << lane;
+        const int32_t on_left = before ? highest_bit(before) : lane, on_right = after ? lowest_bit(after) : lane;
+        const Column one(__shfl_sync(ALL_LANES, mine.x, on_left), __shfl_sync(ALL_LANES, mine.site, on_left));
+        const Column other(__shfl_sync(ALL_LANES, mine.x, on_right), __shfl_sync(ALL_LANES, mine.site, on_right));
+        const bool dominated = before && after && is_dominated(slack, one, mine, other);
+        left = joins ? left | __ballot_sync(ALL_LANES, asked && !dominated) : __ballot_sync(ALL_LANES, asked && !dominated);
+    }
+    return left;
+}
+
+/// Block: finds the envelope of the groups' best columns, and each group's neighbours there.  As in join_levels the best of
+/// many groups come first, in one warp down to the best of 32 groups.  So a dent is cleared whatever its width and place, and
+/// few columns are left too many.
+__device__ CoarseEnvelope find_coarse_envelope(const StripList &strip) {
+    constexpr uint32_t GROUP_BITS = 10, MOST = (1u << (32 - GROUP_BITS)) - 1;
+    static_assert(WIDEST_ROW / GROUP <= 1 << GROUP_BITS);
+    __shared__ uint32_t left[2][GROUP], best_of_words[GROUP];  // of 32 groups each
+    const int lane = threadIdx.x % WARP;
+    int level[GROUPS_EACH];
+#pragma unroll
+    for (int k = 0; k < GROUPS_EACH; ++k) {
+        const int32_t group = group_of_thread(k), column = group < strip.groups ? strip.bests[group] : -1;
+        uint32_t best =
+            column < 0 ? ~0u : min(way_to_middle(strip.sites[StripList::place(column)]), MOST) << GROUP_BITS | group;
+        level[k] = find_level(best);
+        if (column < 0) level[k] = -1;
+        if (lane == 0) best_of_words[group / 32] = best;
+    }
+    __syncthreads();
+    if (threadIdx.x < WARP) {
+        const uint32_t mine = best_of_words[lane], group = mine & ((1u << GROUP_BITS) - 1);
+        const bool is_any = mine != ~0u;
+        uint32_t best = mine;
+        const int word_level = find_level(best);
+        const uint32_t on =
+            join_levels(strip.layout.slack, is_any ? word_level : -1, strip.middle(is_any ? strip.bests[group] : 0));
+        left[0][lane] = on >> lane & 1 ? 1u << group % 32 : 0, left[1][lane] = 0;
+    }
+    __syncthreads();
+    // In odd turns the columns of a level join, in even ones all are compared.
+    for (int turn = 2 * 4 + 1; turn >= 0; --turn) {
+        const bool joins = turn % 2 != 0;
+        const CoarseEnvelope coarse(strip.bests, left[joins ? 0 : 1]);
+        uint32_t *const next = left[joins ? 1 : 0];
+#pragma unroll
+        for (int k = 0; k < GROUPS_EACH; ++k) {
+            const int32_t group = group_of_thread(k);
+            if (group - lane >= strip.groups) break;
+            const bool asked = joins ? level[k] == turn / 2 : coarse.has(group);
+            const uint32_t dominated = __ballot_sync(ALL_LANES, asked && coarse.dominates(strip, group));
+            const uint32_t on = joins ? coarse.left[group / 32] | __ballot_sync(ALL_LANES, asked) : coarse.left[group / 32];
+            if (lane == 0) next[group / 32] = on & ~dominated;
+        }
+        __syncthreads();
+    }
+    const CoarseEnvelope coarse(strip.bests, left[0]);
+    for (int32_t group = threadIdx.x; group < strip.groups; group += blockDim.x)
+        strip.coarse_neighbours[group] =
+            static_cast<uint32_t>(coarse.before(group) + 1) | static_cast<uint32_t>(coarse.after(group) + 1) << 16;
+    __syncthreads();
+    return coarse;
+}
+
+/// Block: drops columns that lie above the envelope of the groups' best ones, then columns above their group's envelope.
 __device__ void prune_columns(const StripList &strip) {
-    __shared__ uint32_t middle[GROUP];  // a bit for each group's best column that is kept
-    find_coarse_envelopes(strip, middle);
-    const CoarseEnvelope coarse = {strip.bests, middle, (strip.groups + GROUP - 1) / GROUP};
+    const CoarseEnvelope coarse = find_coarse_envelope(strip);
     for (int32_t group = threadIdx.x / WARP; group < strip.groups; group += blockDim.x / WARP) {
         const uint32_t kept = strip.kept[group], with_inner_sites = strip.with_inner_sites[group],
                        coarse_neighbours = strip.coarse_neighbours[group];
         if (!(kept & ~with_inner_sites)) continue;
         const int32_t x = group * GROUP + static_cast<int32_t>(threadIdx.x) % WARP;
         const MiddleColumn mine = strip.middle(x);
-        const uint32_t some =
-            drop_above_envelope(strip, coarse.own(group), static_cast<int32_t>(coarse_neighbours & 0xffff) - 1,
-                                static_cast<int32_t>(coarse_neighbours >> 16) - 1, kept, with_inner_sites, x, mine);
-        const uint32_t left = envelope_of(strip.layout.slack, some, with_inner_sites, mine, 1);
+        const uint32_t some = drop_above_envelope(
+            strip, coarse.has(group) ? strip.bests[group] : -1, static_cast<int32_t>(coarse_neighbours & 0xffff) - 1,
+            static_cast<int32_t>(coarse_neighbours >> 16) - 1, kept, with_inner_sites, x, mine);
+        const uint32_t rest = envelope_of(strip.layout.slack, some, with_inner_sites, mine, 1);
         __syncwarp();  // all lanes have read kept[group]
-        if (threadIdx.x % WARP == 0) strip.kept[group] = left;
+        if (threadIdx.x % WARP == 0) strip.kept[group] = rest;
     }
 }
 

@@ -78,11 +78,15 @@ __device__ inline uint32_t envelope_of(float slack, uint32_t all, uint32_t fixed
     return all;
 }
 
+/// Twice how far the site of a column that counts most is from the middle of the strip.
+__device__ inline uint32_t way_to_middle(int32_t packed) {
+    return static_cast<uint32_t>(abs(2 * (packed >> SUM_BITS) - (STRIP - 1)));
+}
+
 /// Warp: the lane of `lanes` whose site is nearest to the middle of the strip; or -1.
 __device__ inline int best_of(uint32_t lanes, int32_t packed) {
     const int lane = threadIdx.x % WARP;
-    const uint32_t away = static_cast<uint32_t>(abs(2 * (packed >> SUM_BITS) - (STRIP - 1)));
-    const uint32_t least = least_of_warp(lanes >> lane & 1 ? away * WARP + static_cast<uint32_t>(lane) : ~0u);
+    const uint32_t least = least_of_warp(lanes >> lane & 1 ? way_to_middle(packed) * WARP + static_cast<uint32_t>(lane) : ~0u);
     return lanes ? static_cast<int>(least % WARP) : -1;
 }
 
