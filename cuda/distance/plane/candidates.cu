@@ -7,12 +7,12 @@
 // once, even if they dominate each other: a column that is nearest to any pixel is never dominated.  It repeats that until
 // none is dropped.
 //
-// A block takes a strip.  First the column with the nearest sites of each group is compared with those of other groups: the best
-// of many groups before those of few.  Columns above the envelope of these are dropped without a comparison in their group,
-// which clears wide dents at once and leaves groups half of the work.  Last come comparisons over the seams between groups.
-// Columns with sites in the strip stay, except inside runs of all-site columns.  The list is for speed alone: columns on it that
-// are never nearest do no harm.  But a block tries all that lie in a wide dent on each pixel there, so that a few hundred too
-// many take up to ten times as long.  Each segment of a row that is cut has a list of its own, made independently.
+// A block takes a strip.  First the column with the nearest sites of each group is compared with those of other groups: the
+// best of many groups before those of few.  Columns above the envelope of these are dropped without a comparison in their
+// group, which clears wide dents at once and leaves groups half of the work.  Last come comparisons over the seams between
+// groups.  Columns with sites in the strip stay, except inside runs of all-site columns.  The list is for speed alone: columns
+// on it that are never nearest do no harm.  But a block tries all that lie in a wide dent on each pixel there, so that a few
+// hundred too many take up to ten times as long.  Each segment of a row that is cut has a list of its own, made independently.
 //
 // The number of candidates estimates the load of a strip: the envelope takes heavy strips first.
 //
