@@ -201,34 +201,6 @@ __device__ uint32_t drop_above_envelope(const StripList &strip, int32_t own, int
 constexpr int GROUPS_EACH = (WIDEST_ROW / GROUP + LIST_THREADS - 1) / LIST_THREADS;
 __device__ inline int32_t group_of_thread(int k) { return static_cast<int32_t>(threadIdx.x) + k * LIST_THREADS; }
 
-/// Warp: reduces `best` to the least of all lanes.  Returns at how many levels, of 2, 4, 8, 16 and 32 lanes side by side, this
-/// lane's was the least.
-__device__ int find_level(uint32_t &best) {
-    const uint32_t mine = best;
-    int level = 0;
-#pragma unroll
-    for (int away = 1; away < WARP; away *= 2) best = min(best, __shfl_xor_sync(ALL_LANES, best, away)), level += best == mine;
-    return level;
-}
-
-/// Warp: a bit for each lane whose column is on the envelope of all.  The column that is best of all comes first, then those
-/// that are the best of half of the lanes, and so on.  At each level the new ones join unless old ones dominate them, and then
-/// all are compared with their neighbours.
-__device__ uint32_t join_levels(float slack, int level, const MiddleColumn &mine) {
-    const int lane = threadIdx.x % WARP;
-    uint32_t left = 0;
-    for (int turn = 2 * 5 + 1; turn >= 0; --turn) {
-        const bool joins = turn % 2 != 0, asked = joins ? level == turn / 2 : left >> lane & 1;
-        const uint32_t before = left & ((1u << lane) - 1), after = left & ~1u << lane;
-        const int32_t on_left = before ? highest_bit(before) : lane, on_right = after ? lowest_bit(after) : lane;
-        const Column one(__shfl_sync(ALL_LANES, mine.x, on_left), __shfl_sync(ALL_LANES, mine.site, on_left));
-        const Column other(__shfl_sync(ALL_LANES, mine.x, on_right), __shfl_sync(ALL_LANES, mine.site, on_right));
-        const bool dominated = before && after && is_dominated(slack, one, mine, other);
-        left = joins ? left | __ballot_sync(ALL_LANES, asked && !dominated) : __ballot_sync(ALL_LANES, asked && !dominated);
-    }
-    return left;
-}
-
 /// Block: finds the envelope of the groups' best columns, and each group's neighbours there.  As in join_levels the best of
 /// many groups come first, in one warp down to the best of 32 groups.  So a dent is cleared whatever its width and place, and
 /// few columns are left too many.
