@@ -151,7 +151,7 @@ end
             @test [c.value for c in known] == (kind <: Integer ? [4, 9] : [1, 1])
         end
         @test Apsis.components([0.5 -0.5; NaN 1.0; 0.75 NaN]; delta=0.25)[2] == 6
-        @test Apsis.components(1:3 .+ zeros(Int, 1, 2); delta=1)[2] == 1
+        @test Apsis.components((1:3) .+ zeros(Int, 1, 2); delta=1)[2] == 1
         @test fails(() -> Apsis.components([0.1 1.0]; delta=1), ArgumentError, "value 0.1, but values are those of Float32")
         @test fails(() -> Apsis.components([1 2^40]; delta=1), ArgumentError, "value 1099511627776, but values are those of Int32")
         @test fails(() -> Apsis.components([1im 2im]; delta=1), ArgumentError, "values are integers, floats or bools")
@@ -247,7 +247,7 @@ end
         for (names, prefix) in ((Apsis.METRICS, "APSIS_"), (Apsis.AUTO_METHODS, "APSIS_"), (Apsis.DEVICES, "APSIS_")), name in keys(names)
             @test value(prefix * uppercase(String(name))) == names[name]
         end
-        @test sizeof(Apsis.CImage) == 72 && sizeof(Apsis.COptions) == 80
+        @test sizeof(Apsis.CImage) == 72 && sizeof(Apsis.COptions) == 88
         @test sizeof(Apsis.Component) == 96 && sizeof(Apsis.Contact) == 56 && sizeof(Apsis.Extent) == 56
         @test sizeof(Apsis.Slabs.CSlab) == 48 && sizeof(Apsis.Slabs.CPaths) == 80
         @test sizeof(Apsis.Slabs.Part) == 96 && sizeof(Apsis.Slabs.CLabels) == 72
