@@ -81,12 +81,13 @@ std::string difference(const TiffPage &page, const TiffPage &first, bool colour_
     };
     const auto size = [](const TiffPage &p) { return std::to_string(p.width) + " x " + std::to_string(p.height) + " pixels"; };
     const auto kind = [](const TiffPage &p) {
-        return std::string(p.format == SampleFormat::kFloat ? "floating-point" : p.format == SampleFormat::kSigned ? "signed" : "unsigned");
+        return std::string(p.format == SampleFormat::kFloat    ? "floating-point"
+                           : p.format == SampleFormat::kSigned ? "signed"
+                                                               : "unsigned");
     };
     if (size(page) != size(first)) return differ(size(page), size(first));
     if (page.bits != first.bits) return differ(std::to_string(page.bits) + "-bit", std::to_string(first.bits) + "-bit");
-    if (sign_matters && page.format != first.format)
-        return differ(kind(page), kind(first));
+    if (sign_matters && page.format != first.format) return differ(kind(page), kind(first));
     if (colour_matters && page.photometric != first.photometric)
         return "has another photometric tag than page 1, so that black and white differ";
     return "";
@@ -97,8 +98,7 @@ void check_pages(const PageReader &reader, const std::string &path, bool colour_
     const auto check = settings.delta ? unusable_as_grey : settings.labels ? unusable_as_labels : unusable;
     for (size_t i = 0; i < pages.size(); ++i) {
         const std::string name = quoted(path) + (pages.size() > 1 ? ": page " + std::to_string(i + 1) : std::string());
-        if (const std::string why = check(pages[i]); !why.empty())
-            fail(name + " " + why);
+        if (const std::string why = check(pages[i]); !why.empty()) fail(name + " " + why);
         if (const std::string why = difference(pages[i], pages[0], colour_matters, settings.labels); !why.empty())
             fail(name + " " + why + "; pages of different kinds must be given one by one");
         if (const std::string &why = pages[i].doubt; !why.empty() && !settings.tolerate)

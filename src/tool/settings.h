@@ -19,7 +19,7 @@ struct InputSettings {
     Sites sites = Sites::kNonzero;
     std::optional<std::int64_t> threshold;
     bool volume = false;
-    bool labels = false;  // every value other than 0 is a set of its own
+    bool labels = false;          // every value other than 0 is a set of its own
     std::optional<double> delta;  // how far they may differ: the image is a grey one, of floats too, up to 32 bits
     bool tolerate = false;
     std::optional<std::int64_t> max_pixels;

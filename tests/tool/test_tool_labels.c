@@ -86,8 +86,8 @@ static void test_components(void **state) {
 
 /* Neighbours differ by 1, 2 or more. */
 static const int kGrey[] = {
-    1, 2, 4, 0, 9,   /* */
-    0, 5, 7, 0, 10,  /* */
+    1, 2, 4, 0,  9,  /* */
+    0, 5, 7, 0,  10, /* */
     9, 0, 0, 11, 12, /* */
 };
 
@@ -278,8 +278,8 @@ static const struct {
     {"components in.tif new.tif --labels --fill-holes", "--fill-holes is for a set, but --labels takes a label image", 2},
     {"components in.tif new.tif --labels --method tile-fill", "APSIS_TILE_FILL", 12},
     {"components double.tif new.tif --delta 1", "'double.tif' has 64-bit floating-point samples, but --delta is for", 1},
-    {"components wide.tif new.tif --delta 1", "'wide.tif' has 64-bit samples, but --delta is for whole numbers of up to 32 bits",
-     1},
+    {"components wide.tif new.tif --delta 1",
+     "'wide.tif' has 64-bit samples, but --delta is for whole numbers of up to 32 bits", 1},
     {"components palette.tif new.tif --delta 1", "'palette.tif' has the colours of a palette", 1},
     {"components rgb.tif new.tif --delta 1", "'rgb.tif' has 3 samples a pixel", 1},
     {"components signs.tif new.tif --delta 1", "'signs.tif': page 2 is signed, but page 1 is unsigned", 1},
@@ -343,7 +343,7 @@ static void test_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_components, start), cmocka_unit_test_setup(test_grey_images, start),
-        cmocka_unit_test_setup(test_statistics, start),
-        cmocka_unit_test_setup(test_contacts, start), cmocka_unit_test_setup(test_refused, start)};
+        cmocka_unit_test_setup(test_statistics, start), cmocka_unit_test_setup(test_contacts, start),
+        cmocka_unit_test_setup(test_refused, start)};
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

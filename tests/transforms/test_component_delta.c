@@ -45,8 +45,7 @@ static void every_3x3_image(bench *b) {
     double *grey = must_alloc((size_t)images * PIXELS * sizeof *grey);
     for (int i = 0; i < 8; ++i) {
         const apsis_type type = grey_types[i / 2];
-        for (int k = 0; k < images * PIXELS; ++k)
-            grey[k] = steps_to_grey(type, k / PIXELS * step >> 2 * (k % PIXELS) & 3);
+        for (int k = 0; k < images * PIXELS; ++k) grey[k] = steps_to_grey(type, k / PIXELS * step >> 2 * (k % PIXELS) & 3);
         problem p = grey_problem(3, 3, 3, images, grey, mask);
         p.options.flags |= APSIS_SLICES;
         p.options.connectivity = 1 + i % 2;

@@ -97,8 +97,8 @@ function components(set::AbstractArray; type=Int32, out=nothing, connectivity=1,
     out = out === nothing ? new_map(set, type) : out
     check_output("out", out, set, (Int32, Int64, Bool, UInt8))
     asked = options(set; connectivity=connectivity, delta=something(delta, 0),
-                    flags=flags(COMPLEMENT => complement, LABELS => labels || delta !== nothing, SLICES => slices, NO_BORDER => !border,
-                                NO_INNER => !inner), kw...)
+                    flags=flags(COMPLEMENT => complement, LABELS => labels || delta !== nothing, SLICES => slices,
+                                NO_BORDER => !border, NO_INNER => !inner), kw...)
     prepare(context, set)
     known = known_of(Component, statistics) do room, count
         GC.@preserve set out check(context, ccall(symbol(:apsis_components), Cint,

@@ -153,7 +153,7 @@ end
         @test Apsis.components([0.5 -0.5; NaN 1.0; 0.75 NaN]; delta=0.25)[2] == 6
         @test Apsis.components((1:3) .+ zeros(Int, 1, 2); delta=1)[2] == 1
         @test fails(() -> Apsis.components([0.1 1.0]; delta=1), ArgumentError, "value 0.1, but values are those of Float32")
-        @test fails(() -> Apsis.components([1 2^40]; delta=1), ArgumentError, "value 1099511627776, but values are those of Int32")
+        @test fails(() -> Apsis.components([1 2^40]; delta=1), ArgumentError, "1099511627776, but values are those of Int32")
         @test fails(() -> Apsis.components([1im 2im]; delta=1), ArgumentError, "values are integers, floats or bools")
         @test fails(() -> Apsis.components(image; delta=-1), Apsis.ApsisError, "delta is -1")
         @test fails(() -> Apsis.components(image; delta=NaN), Apsis.ApsisError, "delta is nan")

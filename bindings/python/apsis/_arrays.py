@@ -143,7 +143,7 @@ def as_labels(name: str, array: Any) -> Array:
 
 
 def as_grey(name: str, array: Any) -> Array:
-    """An array as a grey image, of a type in which the library finds how far values differ: others are made one that holds them."""
+    """An array as a grey image, of a type that the library takes: another is made one that holds its values."""
     bare = _bare(name, array.detach() if _maker(array) == "torch" else array)
     if isinstance(bare, np.ma.MaskedArray):
         bare = _unmasked(name, bare)

@@ -159,8 +159,8 @@ def components(set: Array, *, connectivity: Optional[int] = 1, statistics: bool 
         How many components there are.
     statistics : array of COMPONENT
         Only with `statistics`: first (the flat index of the lowest element), area, lower, upper, centroid and value (that of
-        its elements with `labels`, of the first one with `delta` and integers, otherwise 1); coordinates are in elements, and x, y, z, the last axis of the array first.
-        apsis.table makes columns of it.
+        its elements with `labels`, of the first one with `delta` and integers, otherwise 1); coordinates are in elements, and
+        x, y, z, the last axis of the array first.  apsis.table makes columns of it.
 
     Examples
     --------

@@ -40,7 +40,9 @@ def connected_components(data: Any, max_labels: int = -1, connectivity: int = 26
                          device: Optional[Device] = None) -> Any:
     """Numbers the components of a label image: neighbours are connected where their values are equal, and not 0.
 
-    With `delta` it is a grey image, and values that differ by so much are connected.  Parameters and results are those of cc3d.connected_components: `max_labels` does nothing, and without `out_dtype` it is the
+    With `delta` it is a grey image, and they are connected where values differ by at most that.
+
+    Parameters and results are those of cc3d.connected_components: `max_labels` does nothing, and without `out_dtype` it is the
     narrowest type that is sure to have room.  Tensors of PyTorch are taken, and given back in the memory of the CPU.
     """
     array = in_memory("data", data)
