@@ -64,6 +64,7 @@ void draw_options(Problem &p, Input &in) {
 /// Makes a label image of the set, or a grey one: some values, and how far near ones differ.
 void draw_values(Problem &p, Input &in) {
     p.options.flags = (p.options.flags | APSIS_LABELS) & ~uint32_t(APSIS_COMPLEMENT);
+    if (p.type[SET] == APSIS_BIT) p.type[SET] = APSIS_U8;
     const int64_t values = 1 + in.below(9);
     for (size_t i = 0; i < p.set.size(); ++i)
         if (p.set[i]) p.set[i] = static_cast<uint8_t>(1 + static_cast<int64_t>(i * i + p.set[i]) % values);

@@ -188,7 +188,7 @@ ROW = np.full(3, -1)
     (lambda: slabs.components(~SET, slabs.parts(SET, 0)), ValueError, "count"),
     (lambda: slabs.parts(SET / 2, 0, by_value=True), TypeError, "set is a ndarray of dtype float64, but labels are integers"),
     (lambda: slabs.parts(SET, 0, by_value=True, complement=True), ValueError, "labels and complement are set"),
-    (lambda: slabs.parts(SET, 0, by_value=3), TypeError, "labels is 3, but must be True or False"),
+    (lambda: slabs.parts(SET, 0, by_value=3), TypeError, "by_value is 3, but must be True or False"),
     (lambda: slabs.join([slabs.parts(~SET, 0), slabs.parts(~SET, 2)], (4, 3), by_value=True), ValueError,
      r"labels\[0\]: parts is None, but they tell the values"),
     (lambda: slabs.components(SET[1:], slabs.parts(SET, 0)), ValueError, "set has 1 rows, but labels is of a slab of 2"),

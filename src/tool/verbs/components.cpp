@@ -60,10 +60,9 @@ void Components::add_to(Arguments &arguments) {
                "Neighbours are connected where their values are equal, and the table has the value of each component.");
     arguments.number_from_0(
         "--delta", "N",
-        "IN.tif is a grey image, of whole numbers or floating-point ones of up to 32 bits: neighbours are "
-        "connected where neither is 0 and their values differ by at most N. All of it is in memory, and the table has the "
-        "value "
-        "of the first pixel of each component, of floating-point ones 1. Default: the pixels that --sites picks are one set.",
+        "IN.tif is a grey image, of whole numbers or floating-point ones of up to 32 bits: neighbours are connected where "
+        "neither is 0 and their values differ by at most N. All of it is in memory, and the table has the value of the first "
+        "pixel of each component, of floating-point ones 1. Default: the pixels that --sites picks are one set.",
         request_.reading.delta);
     connectivity_.add_to(arguments, "Default: 4, or 6.");
     add_selections(arguments);
