@@ -89,7 +89,7 @@ APSIS_API apsis_status apsis_mpi_extent(MPI_Comm comm, int64_t extent, int64_t *
  * first as much to the one before: 16 * columns * (P - 1) in all, of a signed
  * map twice that.  It takes 32 bytes a column of memory, or 48.
  *
- * @param set       APSIS_BIT or APSIS_U8: the slab.
+ * @param set       APSIS_BIT or an integer type: the slab.
  * @param distance  Of the size of the set, as is nearest.  Either may be NULL.
  * @param options   Those of apsis_distance that apsis_slab_distance takes.
  */
@@ -104,8 +104,8 @@ APSIS_API apsis_status apsis_mpi_voronoi(apsis_context *context, MPI_Comm comm, 
                                          const apsis_image *cells, const apsis_options *options);
 
 /**
- * The rows of this rank, of what apsis_components gives for the whole image;
- * components and count are those of the whole image.  Each rank gets the outputs that
+ * The rows of this rank, of what apsis_components gives for the whole image, which with
+ * APSIS_LABELS may be a label image; components and count are those of the whole image.  Each rank gets the outputs that
  * it asks for: statistics on every rank, on one, or on none.
  *
  * Ranks send up a binomial tree to rank 0, and are told the same way down.  A rank
@@ -114,7 +114,7 @@ APSIS_API apsis_status apsis_mpi_voronoi(apsis_context *context, MPI_Comm comm, 
  *
  *     16 + 16 * columns    up: how many rows and components these ranks have, and two rows of numbers
  *     8 + 16 * columns     down, if any rank wants labels: two rows of numbers
- *     96 * components      up, with statistics or where options leave components out
+ *     96 * components      up, with statistics, of label images, or where options leave components out
  *     8 * components       down, in place of the rows, where options leave components out
  *
  * So labels take (P - 1) * (24 + 32 * columns) bytes; of ranks that have no rows there
@@ -123,7 +123,7 @@ APSIS_API apsis_status apsis_mpi_voronoi(apsis_context *context, MPI_Comm comm, 
  * 16 + 32 * log2(P) bytes a column of memory, and room for all components that are
  * told up; another rank takes less.
  *
- * @param set         APSIS_BIT or APSIS_U8: the slab.
+ * @param set         APSIS_BIT or an integer type: the slab.
  * @param labels      Of the size of the set.  May be NULL.  APSIS_ERROR_RANGE if a number does not fit.
  * @param components  [capacity], in host memory.  May be NULL where capacity is 0.
  * @param count       Receives how many there are in the whole image.  May be NULL.
@@ -141,7 +141,7 @@ APSIS_API apsis_status apsis_mpi_components(apsis_context *context, MPI_Comm com
  * a column each, and 8 more with nearest seeds.  A rank that is told nothing new rests.  It
  * takes 32 bytes a column of memory, or 64.
  *
- * @param set       APSIS_BIT or APSIS_U8: the slab.
+ * @param set       APSIS_BIT or an integer type: the slab.
  * @param seeds     Of the size of the set, as are distance and nearest.  Either of these may be NULL.
  */
 APSIS_API apsis_status apsis_mpi_geodesic(apsis_context *context, MPI_Comm comm, const apsis_image *set,
@@ -167,7 +167,7 @@ APSIS_API apsis_status apsis_mpi_geodesic(apsis_context *context, MPI_Comm comm,
  *
  * and 16 * b + 24 * (8 + w) bytes at most, before the first turn 16 * b.  Each begins with a phase.
  *
- * @param set           APSIS_BIT or APSIS_U8: the slab.
+ * @param set           APSIS_BIT or an integer type: the slab.
  * @param eccentricity  Of the size of the set, as is farthest.  Either may be NULL.
  * @param extents       [capacity], in host memory.  May be NULL where capacity is 0.
  * @param count         Receives how many components there are in the whole image.  May be NULL.

@@ -2,6 +2,7 @@ package apsis
 
 import (
 	"errors"
+	"math"
 	"reflect"
 	"strings"
 	"testing"
@@ -67,6 +68,31 @@ func TestMoreValuesThanThereIsRoomForAtFirst(t *testing.T) {
 	must(t, err)
 	if len(known) != len(many) || known[0].First != int64(len(many)-1) || len(touching) != 299*100+300*99 {
 		t.Fatal(len(known), len(touching))
+	}
+}
+
+func TestComponentsOfGreyImages(t *testing.T) {
+	c := newContext(t)
+	count := func(image Image, delta float64) int64 {
+		n, err := c.Components(image, None, &Options{Flags: LabelImage, Delta: delta})
+		must(t, err)
+		return n
+	}
+	bytes := Of([]uint8{1, 2, 4, 0, 9, 0, 5, 7}, 4, 2)
+	reals := Of([]float32{0.5, 0.75, float32(math.NaN()), 0, -0.5, 1, 1, 1.25}, 4, 2)
+	if found := [...]int64{count(bytes, 0), count(bytes, 1), count(bytes, 2)}; found != [...]int64{6, 4, 2} {
+		t.Fatal(found)
+	}
+	if found := [...]int64{count(reals, 0), count(reals, 0.25), count(reals, 1)}; found != [...]int64{6, 3, 2} {
+		t.Fatal(found)
+	}
+	_, err := c.Components(bytes, None, &Options{Delta: 1})
+	if !errors.Is(err, ErrorArgument) || !strings.Contains(err.Error(), "Delta is 1, but without LabelImage") {
+		t.Fatal(err)
+	}
+	_, err = c.Components(bytes, None, &Options{Flags: LabelImage, Delta: -1})
+	if !errors.Is(err, ErrorArgument) || !strings.Contains(err.Error(), "Delta is -1") {
+		t.Fatal(err)
 	}
 }
 

@@ -50,11 +50,12 @@ type Options struct {
 	MaxDistance  float64    // stop looking beyond this distance; default no limit
 	Metric       Metric
 	Method       Method
-	Connectivity int   // axes along which neighbours may differ: 1 (4 or 6 neighbours), 2 (8 or 18), 3 (26)
-	Largest      int   // Components: leave out all but this many of the largest
-	MinArea      int64 // Components: leave out those of fewer pixels
-	MaxArea      int64 // Components: leave out those of more
-	Budget       int64 // Eccentricity: at most this many distance fields for a component
+	Connectivity int     // axes along which neighbours may differ: 1 (4 or 6 neighbours), 2 (8 or 18), 3 (26)
+	Largest      int     // Components: leave out all but this many of the largest
+	MinArea      int64   // Components: leave out those of fewer pixels
+	MaxArea      int64   // Components: leave out those of more
+	Budget       int64   // Eccentricity: at most this many distance fields for a component
+	Delta        float64 // Components with LabelImage: neighbours are connected whose values differ by at most this
 }
 
 // selects is whether components are left out.
@@ -77,6 +78,7 @@ func (o *Options) forC() *C.apsis_options {
 		min_area:     C.int64_t(o.MinArea),
 		max_area:     C.int64_t(o.MaxArea),
 		budget:       C.int64_t(o.Budget),
+		delta:        C.double(o.Delta),
 	}
 	for axis, size := range o.Spacing {
 		options.spacing[axis] = C.double(size)

@@ -15,7 +15,7 @@ type Component struct {
 	Lower    [3]int64 // the smallest x, y, z in it
 	Upper    [3]int64 // the largest
 	Centroid [3]float64
-	Value    int64 // with LabelImage the value of its pixels; otherwise 1
+	Value    int64 // with LabelImage the value of its pixels, with Delta of the first; otherwise, and of F32, 1
 }
 
 // Extent is how far a component reaches.  Pixels are indices, and lengths are in units of spacing.

@@ -66,6 +66,15 @@ void Arguments::number(std::string name, std::string value, std::string help, st
            [=, &target](const std::string &word) { target = parse_positive(label, word, word); });
 }
 
+void Arguments::number_from_0(std::string name, std::string value, std::string help, std::optional<double> &target) {
+    const std::string label = name;
+    custom(std::move(name), std::move(value), std::move(help), [=, &target](const std::string &word) {
+        target = parsed<double>(word);
+        if (!target || !std::isfinite(*target) || *target < 0)
+            usage(label + " is " + quoted(word) + ", but must be a number, at least 0");
+    });
+}
+
 void Arguments::numbers(std::string name, std::string value, std::string help, std::vector<double> &target) {
     const std::string label = name;
     custom(std::move(name), std::move(value), std::move(help), [=, &target](const std::string &word) {

@@ -47,6 +47,7 @@ class Arguments {
     void integer(std::string name, std::string value, std::string help, std::int64_t least,
                  std::optional<std::int64_t> &target);
     void number(std::string name, std::string value, std::string help, std::optional<double> &target);
+    void number_from_0(std::string name, std::string value, std::string help, std::optional<double> &target);
     void numbers(std::string name, std::string value, std::string help, std::vector<double> &target);
 
     /// An option that takes one of these words, or a synonym of one; the target is set to the word's place among them.

@@ -1,6 +1,8 @@
 // See labels.h.
 #include "tool/labels.h"
 
+#include <algorithm>
+#include <cstring>
 #include <limits>
 #include <type_traits>
 #include <utility>
@@ -22,21 +24,40 @@ constexpr apsis_type type_of(std::uint16_t) { return APSIS_U16; }
 constexpr apsis_type type_of(std::int32_t) { return APSIS_I32; }
 constexpr apsis_type type_of(std::int64_t) { return APSIS_I64; }
 
+constexpr const char *kPaletteIsNone = "has the colours of a palette, but labels must be numbers: save it as greyscale";
+
+std::int64_t copy_reals(const std::uint8_t *samples, std::int64_t count, std::uint8_t *row) {
+    std::memcpy(row, samples, static_cast<size_t>(count) * sizeof(float));
+    const auto *const values = reinterpret_cast<const float *>(row);
+    return count - std::count(values, values + count, 0.0F);
+}
+
 }  // namespace
 
+std::string unusable_as_grey(const TiffPage &page) {
+    if (page.photometric == kPalette) return kPaletteIsNone;
+    const bool is_float = page.format == SampleFormat::kFloat;
+    if (page.samples == 1 && (page.bits > 32 || (is_float && page.bits != 32)))
+        return "has " + std::to_string(page.bits) + "-bit " + (is_float ? "floating-point " : "") +
+               "samples, but --delta is for whole numbers of up to 32 bits, and 32-bit floating-point ones";
+    return is_float && page.samples == 1 ? "" : unusable(page);
+}
+
 std::string unusable_as_labels(const TiffPage &page) {
-    if (page.photometric == kPalette) return "has the colours of a palette, but labels must be numbers: save it as greyscale";
+    if (page.photometric == kPalette) return kPaletteIsNone;
     if (page.format == SampleFormat::kFloat)
         return "has " + std::to_string(page.bits) + "-bit floating-point samples, but labels must be whole numbers";
     return unusable(page);
 }
 
 apsis_type label_type(const TiffPage &page) {
+    if (page.format == SampleFormat::kFloat) return APSIS_F32;
     return with_samples(page, nullptr, [](auto sample) { return type_of(LabelOf<decltype(sample(0))>{}); });
 }
 
 std::int64_t copy_labels(const TiffPage &page, const std::uint8_t *samples, std::int64_t count, std::uint8_t *row,
                          const Place &place) {
+    if (page.format == SampleFormat::kFloat) return copy_reals(samples, count, row);
     return with_samples(page, samples, [&](auto sample) {
         using Label = LabelOf<decltype(sample(0))>;
         auto *const labels = reinterpret_cast<Label *>(row);

@@ -12,7 +12,11 @@ namespace tool {
 /// Why the samples of a page cannot be labels; "" if they can.
 std::string unusable_as_labels(const TiffPage &page);
 
-/// The type of labels in memory: that of the samples, or the next one that can have their sign.
+/// Likewise, those of a grey image.
+std::string unusable_as_grey(const TiffPage &page);
+
+/// The type of labels in memory: that of the samples, or the next one that can have their sign; of grey images also
+/// APSIS_F32.
 apsis_type label_type(const TiffPage &page);
 
 /// Where the labels of a row begin, for messages.

@@ -80,10 +80,14 @@ std::string difference(const TiffPage &page, const TiffPage &first, bool colour_
         return "is " + now + ", but page 1 is " + before;
     };
     const auto size = [](const TiffPage &p) { return std::to_string(p.width) + " x " + std::to_string(p.height) + " pixels"; };
+    const auto kind = [](const TiffPage &p) {
+        return std::string(p.format == SampleFormat::kFloat    ? "floating-point"
+                           : p.format == SampleFormat::kSigned ? "signed"
+                                                               : "unsigned");
+    };
     if (size(page) != size(first)) return differ(size(page), size(first));
     if (page.bits != first.bits) return differ(std::to_string(page.bits) + "-bit", std::to_string(first.bits) + "-bit");
-    if (sign_matters && page.format != first.format)
-        return page.format == SampleFormat::kSigned ? differ("signed", "unsigned") : differ("unsigned", "signed");
+    if (sign_matters && page.format != first.format) return differ(kind(page), kind(first));
     if (colour_matters && page.photometric != first.photometric)
         return "has another photometric tag than page 1, so that black and white differ";
     return "";
@@ -91,10 +95,10 @@ std::string difference(const TiffPage &page, const TiffPage &first, bool colour_
 
 void check_pages(const PageReader &reader, const std::string &path, bool colour_matters, const InputSettings &settings) {
     const std::vector<TiffPage> &pages = reader.pages();
+    const auto check = settings.delta ? unusable_as_grey : settings.labels ? unusable_as_labels : unusable;
     for (size_t i = 0; i < pages.size(); ++i) {
         const std::string name = quoted(path) + (pages.size() > 1 ? ": page " + std::to_string(i + 1) : std::string());
-        if (const std::string why = (settings.labels ? unusable_as_labels : unusable)(pages[i]); !why.empty())
-            fail(name + " " + why);
+        if (const std::string why = check(pages[i]); !why.empty()) fail(name + " " + why);
         if (const std::string why = difference(pages[i], pages[0], colour_matters, settings.labels); !why.empty())
             fail(name + " " + why + "; pages of different kinds must be given one by one");
         if (const std::string &why = pages[i].doubt; !why.empty() && !settings.tolerate)
@@ -182,6 +186,13 @@ SetFile::SetFile(const std::string &path, const InputSettings &settings, std::in
     complement_ = is_complement(settings.sites, pages[0], path);
 }
 
+/// Makes marks or labels of the row y of a block of samples, and counts those that are not 0.
+std::int64_t SetFile::take_row(const TiffPage &page, const SampleBlock &block, std::int64_t y, std::int64_t z,
+                               std::uint8_t *row) const {
+    if (settings_.labels) return copy_labels(page, block.row(y), block.columns, row, {path_, block.x, block.y + y, z});
+    return mark_row(page, settings_.threshold, block.row(y), block.columns, row);
+}
+
 /// Reads a page into the set; or, if it is kept in a file, some rows at a time.
 void SetFile::read_page(std::int64_t z, BinaryImage &image, const Report &report) {
     const size_t number = static_cast<size_t>(z);
@@ -195,8 +206,7 @@ void SetFile::read_page(std::int64_t z, BinaryImage &image, const Report &report
         for (std::int64_t y = 0; y < block.rows; ++y) {
             std::uint8_t *row = band ? band.row(block.y + y - before, 0) : image.marks.row(block.y + y, z);
             row += block.x * bits_of(type()) / 8;
-            ones += settings_.labels ? copy_labels(page, block.row(y), block.columns, row, {path_, block.x, block.y + y, z})
-                                     : mark_row(page, settings_.threshold, block.row(y), block.columns, row);
+            ones += take_row(page, block, y, z, row);
         }
         nonzero += ones;
     };
@@ -213,15 +223,15 @@ void SetFile::read_page(std::int64_t z, BinaryImage &image, const Report &report
 apsis_type SetFile::type() const { return settings_.labels ? label_type(reader_->pages()[0]) : APSIS_BIT; }
 
 Raster SetFile::read_part(std::int64_t start, std::int64_t extent) {
-    Raster marks(APSIS_BIT, shape_.cut_to(extent), "a slab");
+    Raster marks(type(), shape_.cut_to(extent), "a slab");
     const bool is_volume = shape_.dimensions == 3;
     for (std::int64_t z = 0; z < marks.shape().depth; ++z) {
         const size_t number = static_cast<size_t>(is_volume ? start + z : 0);
         const std::int64_t from = is_volume ? 0 : start, to = from + marks.shape().height;
         const auto sink = [&](const SampleBlock &block) {
             for (std::int64_t y = std::max(from, block.y); y < std::min(to, block.y + block.rows); ++y)
-                mark_row(reader_->pages()[number], settings_.threshold, block.row(y - block.y), block.columns,
-                         marks.row(y - from, z) + block.x / 8);
+                take_row(reader_->pages()[number], block, y - block.y, static_cast<std::int64_t>(number),
+                         marks.row(y - from, z) + block.x * bits_of(type()) / 8);
         };
         reader_->read(number, from, to, sink, [](std::int64_t) {});
     }

@@ -49,10 +49,12 @@ class SetFile {
     /// kept in a file beside `spill`, and slabs, one for each device, are at most `extent` long.
     BinaryImage read(Progress &progress, const std::string &spill = "", std::int64_t extent = 0, int devices = 1);
 
-    /// Reads some rows, in 3-D planes: the non-zero samples, one bit each.
+    /// Reads some rows, in 3-D planes: the non-zero samples, one bit each, or labels.
     Raster read_part(std::int64_t start, std::int64_t extent);
 
   private:
+    std::int64_t take_row(const TiffPage &page, const SampleBlock &block, std::int64_t y, std::int64_t z,
+                          std::uint8_t *row) const;
     void read_page(std::int64_t z, BinaryImage &image, const Report &report);
 
     std::string path_;

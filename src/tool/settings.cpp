@@ -91,10 +91,12 @@ void InputSettings::add_file_to(Arguments &arguments) {
     add_tolerate(arguments, tolerate);
 }
 
-void InputSettings::check() const {
+void InputSettings::check() {
+    labels = labels || delta;
     if (!labels) return;
-    if (sites != Sites::kNonzero) usage(std::string("--labels takes samples as they are, but --sites is ") + word_of(sites));
-    if (threshold) usage("--labels takes samples as they are, but --threshold is " + std::to_string(*threshold));
+    const std::string taken = std::string(labels_option()) + " takes samples as they are, but ";
+    if (sites != Sites::kNonzero) usage(taken + "--sites is " + word_of(sites));
+    if (threshold) usage(taken + "--threshold is " + std::to_string(*threshold));
 }
 
 void add_tolerate(Arguments &arguments, bool &tolerate) {

@@ -19,15 +19,18 @@ struct InputSettings {
     Sites sites = Sites::kNonzero;
     std::optional<std::int64_t> threshold;
     bool volume = false;
-    bool labels = false;  // every value other than 0 is a set of its own
+    bool labels = false;          // every value other than 0 is a set of its own
+    std::optional<double> delta;  // how far they may differ: the image is a grey one, of floats too, up to 32 bits
     bool tolerate = false;
     std::optional<std::int64_t> max_pixels;
 
     void add_to(Arguments &arguments);
     /// Those of them that do not say which pixels are the set.
     void add_file_to(Arguments &arguments);
-    /// Fails with a usage error if options do not go with labels.
-    void check() const;
+    /// The option that asks for labels.
+    const char *labels_option() const { return delta ? "--delta" : "--labels"; }
+    /// Reads labels where there is a delta.  Fails with a usage error if options do not go with labels.
+    void check();
 };
 
 enum class Compression { kNone, kDeflate, kZstd, kLzw };

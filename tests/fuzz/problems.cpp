@@ -61,6 +61,18 @@ void draw_options(Problem &p, Input &in) {
     if (in.one_in(4)) o.budget = in.below(20);
 }
 
+/// Makes a label image of the set, or a grey one: some values, and how far near ones differ.
+void draw_values(Problem &p, Input &in) {
+    p.options.flags = (p.options.flags | APSIS_LABELS) & ~uint32_t(APSIS_COMPLEMENT);
+    if (p.type[SET] == APSIS_BIT) p.type[SET] = APSIS_U8;
+    const int64_t values = 1 + in.below(9);
+    for (size_t i = 0; i < p.set.size(); ++i)
+        if (p.set[i]) p.set[i] = static_cast<uint8_t>(1 + static_cast<int64_t>(i * i + p.set[i]) % values);
+    if (in.below(2) == 0) return;
+    p.type[SET] = in.of({APSIS_U8, APSIS_U16, APSIS_I32, APSIS_F32});
+    p.options.delta = in.of({1.0, 0.5, 2.0, 256.0, 700.0, 16777216.0, 1e300});
+}
+
 void draw_types(Problem &p, Input &in) {
     const apsis_type none = apsis_type(0);
     p.type[SET] = in.of({APSIS_U8, APSIS_BIT, APSIS_U16, APSIS_I32, APSIS_I64});
@@ -99,6 +111,7 @@ Problem draw_problem(Input &in) {
     draw_types(p, in);
     draw_mask(p.set, p, in);
     if (p.transform == APSIS_GEODESIC) draw_mask(p.seeds, p, in);
+    if (p.transform == APSIS_COMPONENTS && p.options.method == APSIS_AUTO && in.one_in(3)) draw_values(p, in);
     for (Layout &each : p.layout) each = draw_layout(in);
     Route one, other;
     one.threads = 1;
@@ -109,7 +122,7 @@ Problem draw_problem(Input &in) {
     p.routes = {one, other};
     const bool has_slabs =
         p.transform == APSIS_COMPONENTS || (p.transform == APSIS_DISTANCE && p.options.metric <= APSIS_CITY_BLOCK);
-    if (has_slabs && p.options.method == APSIS_AUTO && !(p.options.flags & (APSIS_SIGNED | APSIS_SLICES))) {
+    if (has_slabs && p.options.method == APSIS_AUTO && !(p.options.flags & (APSIS_SIGNED | APSIS_SLICES | APSIS_LABELS))) {
         Route slabs;
         for (int64_t n = in.below(4); n > 0; --n) slabs.cuts.push_back(in.below(p.size[static_cast<size_t>(p.ndim - 1)] + 1));
         std::sort(slabs.cuts.begin(), slabs.cuts.end());

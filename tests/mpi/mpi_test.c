@@ -52,7 +52,9 @@ problem open_problem(int64_t most_width, int64_t most_height) {
     return p;
 }
 
-static int64_t pixel_size(apsis_type type) { return type == APSIS_U8 ? 1 : type == APSIS_I32 || type == APSIS_F32 ? 4 : 8; }
+static int64_t pixel_size(apsis_type type) {
+    return type == APSIS_U8 ? 1 : type == APSIS_U16 ? 2 : type == APSIS_I32 || type == APSIS_F32 ? 4 : 8;
+}
 
 apsis_image whole(const problem *p, apsis_type type, void *data) {
     const apsis_image image = {.data = data, .type = type, .ndim = p->ndim, .size = {p->size[0], p->size[1], p->size[2]}};

@@ -87,6 +87,13 @@ void arguments(void) {
     ALL_REFUSED(s.options.max_distance = 2, REACH, APSIS_ERROR_ARGUMENT, "rank 0: eccentricity: options: max_distance");
     ALL_REFUSED(s.options.method = APSIS_SWEEP, MAP, APSIS_ERROR_UNSUPPORTED, "APSIS_SWEEP");
     ALL_REFUSED(s.options.largest = -1, LABELS, APSIS_ERROR_ARGUMENT, "largest is -1");
+    ALL_REFUSED(s.options.flags = APSIS_LABELS, MAP, APSIS_ERROR_UNSUPPORTED, "APSIS_LABELS is set, but a slab");
+    ALL_REFUSED(s.options.flags = APSIS_LABELS, CELLS, APSIS_ERROR_UNSUPPORTED, "APSIS_LABELS is set, but a slab");
+    ALL_REFUSED(s.options.flags = APSIS_LABELS, PATHS, APSIS_ERROR_UNSUPPORTED, "APSIS_LABELS is set, but a slab");
+    ALL_REFUSED(s.options.flags = APSIS_LABELS, REACH, APSIS_ERROR_UNSUPPORTED, "APSIS_LABELS is set, but");
+    ALL_REFUSED((s.options.flags = APSIS_LABELS, s.options.delta = 2), LABELS, APSIS_ERROR_UNSUPPORTED,
+                "delta is 2, but values in slabs must be equal");
+    ALL_REFUSED(s.options.flags = APSIS_LABELS | APSIS_COMPLEMENT, LABELS, APSIS_ERROR_ARGUMENT, "values have no complement");
     ALL_REFUSED(s.comm = MPI_COMM_NULL, MAP, APSIS_ERROR_ARGUMENT, "MPI_COMM_NULL");
     int64_t start;
     check_refused(apsis_mpi_extent(MPI_COMM_WORLD, -1, &start, &start), APSIS_ERROR_ARGUMENT, "extent is -1", "-1");

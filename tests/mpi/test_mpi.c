@@ -55,6 +55,24 @@ static void check_map(problem *p) {
     free(far), free(near);
 }
 
+/** Makes a label image of the set: some values, in rows or at random, of another type than bytes at times. */
+static apsis_type draw_labels(problem *p) {
+    const int64_t pixels = p->columns * p->height, values = 1 + roll(4), run = 1 + roll(9);
+    const apsis_type type = (apsis_type[]){APSIS_U8, APSIS_U16, APSIS_I32, APSIS_I64}[roll(4)];
+    int64_t *const label = must_alloc(pixels * 8);
+    for (int64_t i = 0, value = 1; i < pixels; ++i) {
+        if (i % run == 0) value = 1 + roll(values);
+        label[i] = p->mask[i] ? type == APSIS_U8 ? value : value % 2 ? value << 8 : type == APSIS_U16 ? value : -value : 0;
+    }
+    uint8_t *const pixel = must_alloc(pixels * 8);
+    const int64_t bytes = type == APSIS_U8 ? 1 : type == APSIS_U16 ? 2 : type == APSIS_I32 ? 4 : 8;
+    for (int64_t i = 0; i < pixels; ++i) memcpy(pixel + i * bytes, label + i, (size_t)bytes); /* the low ones */
+    free(label), free(p->mask);
+    p->mask = pixel;
+    p->options.flags |= APSIS_LABELS;
+    return type;
+}
+
 /** Components with random options; the statistics for all ranks, or for one, or for none. */
 static void check_components(problem *p) {
     enum { ALL = -1 };
@@ -62,7 +80,8 @@ static void check_components(problem *p) {
     const int64_t pixels = p->columns * p->height, room = roll(3) ? pixels : roll(5);
     const int asks = (int)roll(ranks + 2) - 1; /* a rank; or all; or none */
     p->options.connectivity = 1 + (int)roll(p->ndim);
-    if (roll(2)) p->options.flags |= APSIS_COMPLEMENT;
+    const apsis_type taken = roll(2) && place == APSIS_HOST ? draw_labels(p) : APSIS_U8; /* those of devices have no slabs */
+    if (roll(2) && !(p->options.flags & APSIS_LABELS)) p->options.flags |= APSIS_COMPLEMENT;
     if (roll(2)) {
         if (roll(3) == 0) p->options.flags |= roll(2) ? APSIS_NO_BORDER : APSIS_NO_INNER;
         if (roll(3) == 0) p->options.largest = 1 + (int)roll(4);
@@ -72,8 +91,8 @@ static void check_components(problem *p) {
     uint8_t *const numbers = must_alloc(pixels * 8);
     apsis_component *const known = must_alloc(room * (int64_t)sizeof *known), *const mine =
                                                                                   must_alloc(room * (int64_t)sizeof *mine);
-    const apsis_image set = whole(p, APSIS_U8, p->mask), labels = whole(p, type, numbers);
-    apsis_image my_set = open_rows(p, APSIS_U8, p->mask), my_labels = open_rows(p, type, NULL);
+    const apsis_image set = whole(p, taken, p->mask), labels = whole(p, type, numbers);
+    apsis_image my_set = open_rows(p, taken, p->mask), my_labels = open_rows(p, type, NULL);
     const bool gets_labels = roll(4) || rank % 2,
                gets_known = asks == ALL || asks == rank; /* at times some ranks, or none, want labels */
     int64_t count = -1, my_count = -1;
@@ -145,7 +164,7 @@ static void check_reach(problem *p) {
 
 static void random_maps(void) { with_random_images(check_map, 60, 40, 30); }
 
-static void random_components(void) { with_random_images(check_components, 100, 30, 20); }
+static void random_components(void) { with_random_images(check_components, 150, 30, 20); }
 
 static void random_paths(void) { with_random_images(check_paths, 50, 30, 20); }
 

@@ -26,6 +26,16 @@ same distance "$page" --sites black
 same distance "$work/tiled.tif" --signed --metric city-block --type i32
 same voronoi "$page" --sites black --max-distance 20
 same components "$page" --sites black --connectivity 8
+"$apsis" components "$page" "$work/numbers.tif" --sites black --connectivity 8 --quiet
+same_labels() {
+    in=$1
+    shift
+    "$apsis" components "$in" "$work/want.tif" --labels --bigtiff --overwrite --quiet "$@"
+    ranks 3 components "$in" "$work/3.tif" --labels --cpu --overwrite "$@"
+    python3 "$here/tiff.py" same "$work/3.tif" "$work/want.tif"
+}
+same_labels "$work/numbers.tif"
+same_labels "$volume" --volume
 same distance "$volume" --volume --spacing 1,1,2
 same components "$volume" --volume --connectivity 26 --type i64
 "$apsis" info "$work/3.tif" | grep -q BigTIFF
@@ -50,6 +60,8 @@ refused 1 "13 pages" distance "$volume" "$work/new.tif"
 refused 1 "exists" distance "$page" "$work/3.tif"
 refused 2 "unknown verb" geodesic "$page" "$work/new.tif"
 refused 11 "type is an integer" distance "$page" "$work/new.tif" --type i32 --spacing 2
+refused 2 "takes samples as they are, but --threshold is 3" components "$page" "$work/new.tif" --labels --threshold 3
+refused 2 "unknown option '--labels'" distance "$page" "$work/new.tif" --labels
 head -c 40000 "$page" >"$work/short.tif"
 refused 1 "cannot read" distance "$work/short.tif" "$work/new.tif"
 ranks 1 distance --help | grep -q -- --signed

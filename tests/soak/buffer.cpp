@@ -99,7 +99,8 @@ void Buffer::put(const uint8_t *mask) {
     else
         each([&](uint8_t *byte, size_t i, int) {
             const int64_t value = value_of_byte(view.type, mask[i]);
-            std::memcpy(byte, &value, pixel_size(view.type));
+            const float real = static_cast<float>(value);
+            view.type == APSIS_F32 ? std::memcpy(byte, &real, sizeof real) : std::memcpy(byte, &value, pixel_size(view.type));
         });
     memory->upload();
     sent = memory->bytes;

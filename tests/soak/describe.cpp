@@ -33,6 +33,7 @@ std::string describe(const apsis_options &o) {
     if (o.largest != 0) text += ", largest " + std::to_string(o.largest);
     if (o.min_area != 0) text += ", min_area " + std::to_string(o.min_area);
     if (o.max_area != 0) text += ", max_area " + std::to_string(o.max_area);
+    if (o.delta != 0) text += ", delta " + number(o.delta);
     if (o.budget != 0) text += ", budget " + std::to_string(o.budget);
     return text;
 }

@@ -129,6 +129,14 @@ void draw_labels(Problem &p, Dice &dice) {
     }
 }
 
+/// Makes a grey image of a label image, in which values are near that differ by some steps of the type.
+void draw_delta(Problem &p, Dice &dice) {
+    p.type[SET] = dice.of({APSIS_U8, APSIS_U16, APSIS_I32, APSIS_F32});
+    const double step = p.type[SET] == APSIS_U16 ? 256 : p.type[SET] == APSIS_I32 ? 1 << 24 : 1;
+    p.options.delta = dice.one_in(9) ? 1e300 : step * 8 * dice.real();
+    if (dice.one_in(3)) p.options.delta = std::floor(p.options.delta / step) * step;
+}
+
 void draw_distance(Problem &p, Dice &dice) {
     apsis_options &o = p.options;
     const bool cells = p.transform == APSIS_VORONOI;
@@ -174,6 +182,7 @@ void draw_components(Problem &p, Dice &dice) {
         return;
     }
     if (dice.one_in(3)) draw_labels(p, dice);
+    if (o.flags & APSIS_LABELS && dice.one_in(2)) draw_delta(p, dice);
     if (dice.one_in(5)) o.flags |= APSIS_NO_BORDER;
     if (dice.one_in(5)) o.flags |= APSIS_NO_INNER;
     if (dice.one_in(4)) o.largest = static_cast<int32_t>(dice.magnitude(1, 100));

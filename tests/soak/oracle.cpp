@@ -82,10 +82,15 @@ std::string check_distance_map(const Problem &p, const Outcome &out) {
 }
 
 std::string check_components(const Problem &p, const Outcome &out) {
-    const problem q = problem_of(p);
+    problem q = problem_of(p);
+    std::vector<double> grey;
+    for (uint8_t byte : p.set) grey.push_back(static_cast<double>(value_of_byte(p.type[SET], byte)));
+    if (p.options.delta > 0) q.grey = grey.data();
     flooded want = flood(&q);
-    for (int64_t k = 0; k < want.count && p.options.flags & APSIS_LABELS; ++k)
-        want.component[k].value = value_of_byte(p.type[SET], static_cast<uint8_t>(want.component[k].value));
+    for (int64_t k = 0; k < want.count && p.options.flags & APSIS_LABELS; ++k) {
+        int64_t &value = want.component[k].value;
+        value = p.type[SET] == APSIS_F32 ? 1 : value_of_byte(p.type[SET], static_cast<uint8_t>(value));
+    }
     std::string wrong;
     if (is_mask(p.type[FIRST]))
         for (int64_t i = 0; i < p.pixels(); ++i)

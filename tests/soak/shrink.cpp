@@ -119,6 +119,7 @@ class Shrinker {
         changed |= set(&o.min_area, 0);
         changed |= set(&o.max_area, 0);
         changed |= set(&o.budget, 0);
+        changed |= set(&o.delta, 0.0);
         changed |= no_spacing();
         changed |= set(&trial.capacity, -1);
         changed |= set(&trial.count, false);

@@ -82,6 +82,59 @@ static void test_components(void **state) {
         }
 }
 
+/* ---- Grey images ---------------------------------------------------------- */
+
+/* Neighbours differ by 1, 2 or more. */
+static const int kGrey[] = {
+    1, 2, 4, 0,  9,  /* */
+    0, 5, 7, 0,  10, /* */
+    9, 0, 0, 11, 12, /* */
+};
+
+static void test_grey_images(void **state) {
+    static const Layout kinds[] = {
+        {.name = "u4", .bits = 4, .photometric = 1},
+        {.name = "u8", .bits = 8, .photometric = 1},
+        {.name = "i8", .bits = 8, .photometric = 1, .format = SAMPLEFORMAT_INT},
+        {.name = "u16", .bits = 16, .photometric = 1, .tile = 16},
+        {.name = "i16", .bits = 16, .photometric = 1, .format = SAMPLEFORMAT_INT},
+        {.name = "u32", .bits = 32, .photometric = 1},
+        {.name = "i32", .bits = 32, .photometric = 1, .format = SAMPLEFORMAT_INT},
+        {.name = "f32", .bits = 32, .photometric = 1, .format = SAMPLEFORMAT_IEEEFP},
+    };
+    static const struct {
+        const char *words;
+        int labels[15];
+    } wanted[] = {
+        {"--delta 0", {1, 2, 3, 0, 4, 0, 5, 6, 0, 7, 8, 0, 0, 9, 10}},
+        {"--delta 1", {1, 1, 2, 0, 3, 0, 4, 5, 0, 3, 6, 0, 0, 7, 7}},
+        {"--delta 1.5 --connectivity 8", {1, 1, 2, 0, 3, 0, 2, 4, 0, 3, 5, 0, 0, 3, 3}},
+        {"--delta 2 --labels", {1, 1, 1, 0, 2, 0, 3, 3, 0, 2, 4, 0, 0, 2, 2}},
+        {"--delta 1e300 --min-area 2 --clear-border", {0}},
+    };
+    (void)state;
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; ++k)
+        for (size_t w = 0; w < sizeof wanted / sizeof *wanted; ++w) {
+            for (int i = 0; i < 15; ++i) {
+                const float real = (float)kGrey[i];
+                int32_t bits;
+                memcpy(&bits, &real, sizeof bits);
+                samples[i] = kinds[k].format == SAMPLEFORMAT_IEEEFP ? bits : kGrey[i];
+            }
+            write_tiff("in.tif", &kinds[k], 5, 3, 1);
+            succeed("components in.tif out.tif --stats t.csv --overwrite --device cpu --json %s", wanted[w].words);
+            assert_in(out_text, "\"delta\": ");
+            Result r = read_result("out.tif", 0);
+            for (int i = 0; i < 15; ++i)
+                if ((int)r.values[i] != wanted[w].labels[i])
+                    fail_msg("%s %s: pixel %d is %g", kinds[k].name, wanted[w].words, i, r.values[i]);
+            free(r.values);
+        }
+    succeed("components in.tif out.tif --overwrite --device cpu --delta 2");
+    assert_in(out_text, "out.tif: 4 components");
+    assert_in(out_text, "; 10 in labels (");
+}
+
 /* ---- Tables --------------------------------------------------------------- */
 
 /* A square of 1, bars of 2, 3 and -4, and two dots of 5. */
@@ -224,6 +277,20 @@ static const struct {
     {"components in.tif new.tif --labels --threshold 3", "--labels takes samples as they are, but --threshold is 3", 2},
     {"components in.tif new.tif --labels --fill-holes", "--fill-holes is for a set, but --labels takes a label image", 2},
     {"components in.tif new.tif --labels --method tile-fill", "APSIS_TILE_FILL", 12},
+    {"components double.tif new.tif --delta 1", "'double.tif' has 64-bit floating-point samples, but --delta is for", 1},
+    {"components wide.tif new.tif --delta 1",
+     "'wide.tif' has 64-bit samples, but --delta is for whole numbers of up to 32 bits", 1},
+    {"components palette.tif new.tif --delta 1", "'palette.tif' has the colours of a palette", 1},
+    {"components rgb.tif new.tif --delta 1", "'rgb.tif' has 3 samples a pixel", 1},
+    {"components signs.tif new.tif --delta 1", "'signs.tif': page 2 is signed, but page 1 is unsigned", 1},
+    {"components in.tif new.tif --delta -1", "--delta is '-1', but must be a number, at least 0", 2},
+    {"components in.tif new.tif --delta nan", "--delta is 'nan', but must be a number, at least 0", 2},
+    {"components in.tif new.tif --delta inf", "--delta is 'inf', but must be a number, at least 0", 2},
+    {"components in.tif new.tif --delta 1 --sites zero", "--delta takes samples as they are, but --sites is zero", 2},
+    {"components in.tif new.tif --delta 1 --threshold 3", "--delta takes samples as they are, but --threshold is 3", 2},
+    {"components in.tif new.tif --delta 1 --fill-holes", "--fill-holes is for a set, but --delta takes a grey image", 2},
+    {"components in.tif new.tif --delta 1 --method tile-fill", "APSIS_TILE_FILL", 12},
+    {"distance in.tif new.tif --delta 1", "unknown option '--delta'", 2},
     {"distance in.tif new.tif --labels --signed", "--signed is for a set, but --labels takes a label image", 2},
     {"distance in.tif new.tif --labels --metric chessboard",
      "--labels is for --metric euclidean or city-block, but --metric is "
@@ -275,7 +342,8 @@ static void test_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_components, start), cmocka_unit_test_setup(test_statistics, start),
-        cmocka_unit_test_setup(test_contacts, start), cmocka_unit_test_setup(test_refused, start)};
+        cmocka_unit_test_setup(test_components, start), cmocka_unit_test_setup(test_grey_images, start),
+        cmocka_unit_test_setup(test_statistics, start), cmocka_unit_test_setup(test_contacts, start),
+        cmocka_unit_test_setup(test_refused, start)};
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

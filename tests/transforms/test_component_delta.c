@@ -39,14 +39,13 @@ static void leave_out(problem *p, int i) {
 
 static void every_3x3_image(bench *b) {
     enum { ALL = 1 << 18, PIXELS = 9 };
-    const int images =
-        effort(ALL) * 16 > ALL ? effort(ALL) : ALL / 257; /* each takes a tile on a device, as slow as an image */
+    /* Each takes a tile on a device, as slow as an image.  An odd step, so that every bit changes. */
+    const int share = ALL / effort(ALL), step = share > 16 ? 1021 : share | 1, images = (ALL + step - 1) / step;
     uint8_t *mask = must_alloc((size_t)images * PIXELS);
     double *grey = must_alloc((size_t)images * PIXELS * sizeof *grey);
     for (int i = 0; i < 8; ++i) {
         const apsis_type type = grey_types[i / 2];
-        for (int k = 0; k < images * PIXELS; ++k)
-            grey[k] = steps_to_grey(type, (int)(((int64_t)(k / PIXELS) * (ALL / images)) >> 2 * (k % PIXELS) & 3));
+        for (int k = 0; k < images * PIXELS; ++k) grey[k] = steps_to_grey(type, k / PIXELS * step >> 2 * (k % PIXELS) & 3);
         problem p = grey_problem(3, 3, 3, images, grey, mask);
         p.options.flags |= APSIS_SLICES;
         p.options.connectivity = 1 + i % 2;

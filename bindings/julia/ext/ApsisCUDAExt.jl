@@ -10,6 +10,8 @@ Apsis.pointer_of(array::StridedCuArray) = reinterpret(Ptr{Cvoid}, pointer(array)
 Apsis.as_set(set::StridedCuArray{T}) where {T<:Union{Bool,UInt8}} = set
 Apsis.as_set(set::StridedCuArray) = set .!= 0
 Apsis.as_labels(array::StridedCuArray{T}) where {T<:Union{Bool,UInt8,UInt16,Int32,Int64}} = array
+Apsis.as_grey(array::StridedCuArray{T}) where {T<:Union{Bool,UInt8,UInt16,Int32}} = array
+Apsis.as_grey(array::StridedCuArray{Float32}) = array
 Apsis.as_labels(array::StridedCuArray{T}) where {T<:Integer} = Apsis.taken_as(T).(array)
 
 parent_array(array::CuArray) = array

@@ -9,6 +9,21 @@ as_labels(array::AbstractArray{T}) where {T<:Integer} = collect(taken_as(T), arr
 as_labels(array::AbstractArray) =
     throw(ArgumentError("the label image has elements of $(eltype(array)), but labels are integers or bools"))
 
+"A grey image as an array that has an address, of a type that holds its values and that the library takes."
+as_grey(array::StridedArray{T}) where {T<:Union{Bool,UInt8,UInt16,Int32}} = stands_still(array) ? collect(array) : array
+as_grey(array::StridedArray{Float32}) = stands_still(array) ? collect(array) : array
+as_grey(array::AbstractArray{T}) where {T<:Integer} = held_as(T in (Bool, UInt8, UInt16) ? T : Int32, array)
+as_grey(array::AbstractArray{<:AbstractFloat}) = held_as(Float32, array)
+as_grey(array::AbstractArray) =
+    throw(ArgumentError("the grey image has elements of $(eltype(array)), but values are integers, floats or bools"))
+
+function held_as(T, array)
+    fits(x) = T === Float32 ? T(x) == x || isnan(x) : typemin(T) <= x <= typemax(T)
+    first = findfirst(!fits, array)
+    first === nothing || throw(ArgumentError("the grey image has the value $(array[first]), but values are those of $T"))
+    return T.(array)
+end
+
 taken_as(T) = T in (Bool, UInt8, UInt16, Int32) ? T : T in (Int8, Int16) ? Int32 : Int64
 
 "The type of a map of labels."

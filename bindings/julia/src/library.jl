@@ -34,6 +34,7 @@ struct COptions
     min_area::Int64
     max_area::Int64
     budget::Int64
+    delta::Float64
 end
 
 "What is known of a component: pixels are linear indices and coordinates indices of the array, from 1 on."

@@ -1,12 +1,13 @@
 # The transforms.
 
 function options(set; spacing=1, metric=:euclidean, max_distance=0, method=:auto, flags=0, connectivity=0, largest=0,
-                 min_area=0, max_area=0, budget=0)
+                 min_area=0, max_area=0, budget=0, delta=0)
     sizes = spacing isa Number ? ntuple(_ -> Float64(spacing), 3) : ntuple(i -> i <= length(spacing) ? Float64(spacing[i]) : 1.0, 3)
     spacing isa Number || length(spacing) == ndims(set) ||
         throw(ArgumentError("spacing has $(length(spacing)) numbers, but the set has $(ndims(set)) dimensions"))
     return Ref(COptions(sizeof(COptions), flags, sizes, max_distance, chosen("metric", metric, METRIC_NAMES),
-                        chosen("method", method, AUTO_METHODS), connectivity, largest, min_area, max_area, budget))
+                        chosen("method", method, AUTO_METHODS), connectivity, largest, min_area, max_area, budget,
+                        delta))
 end
 
 flags(choices::Pair...) = reduce(|, (flag for (flag, chosen) in choices if chosen); init=UInt32(0))
@@ -81,22 +82,23 @@ end
 
 """
     components(set; connectivity=1, type=Int32, statistics=false, largest=0, min_area=0, max_area=0, border=true,
-               inner=true, complement=false, labels=false, slices=false, method=:auto, context)
+               inner=true, complement=false, labels=false, delta=nothing, slices=false, method=:auto, context)
 
 Numbers the connected components 1, 2, 3, ... by their lowest index, 0 outside, and says how many there are: `(labels, n)`, and
 with `statistics=true` a vector of [`Component`](@ref) too.  `connectivity` is the number of axes along which neighbours may
-differ.  With `labels=true` every value other than 0 is a set of its own.  `type` is `Int32` or `Int64`; `Bool` or `UInt8` for
+differ.  With `labels=true` every value other than 0 is a set of its own.  With `delta` the set is a grey image, of
+integers or floats: neighbours are connected where neither is 0 and their values differ by at most that.  `type` is `Int32` or `Int64`; `Bool` or `UInt8` for
 the set alone, without what is left out; or `nothing`.
 """
 function components(set::AbstractArray; type=Int32, out=nothing, connectivity=1, statistics=false, border=true, inner=true,
-                    complement=false, labels=false, slices=false, context=context_on(device_of(set)), kw...)
-    set = as_given(set, labels)
+                    complement=false, labels=false, delta=nothing, slices=false, context=context_on(device_of(set)), kw...)
+    set = delta === nothing ? as_given(set, labels) : as_grey(set)
     check_dimensions(set)
     out = out === nothing ? new_map(set, type) : out
     check_output("out", out, set, (Int32, Int64, Bool, UInt8))
-    asked = options(set; connectivity=connectivity,
-                    flags=flags(COMPLEMENT => complement, LABELS => labels, SLICES => slices, NO_BORDER => !border,
-                                NO_INNER => !inner), kw...)
+    asked = options(set; connectivity=connectivity, delta=something(delta, 0),
+                    flags=flags(COMPLEMENT => complement, LABELS => labels || delta !== nothing, SLICES => slices,
+                                NO_BORDER => !border, NO_INNER => !inner), kw...)
     prepare(context, set)
     known = known_of(Component, statistics) do room, count
         GC.@preserve set out check(context, ccall(symbol(:apsis_components), Cint,

@@ -141,6 +141,24 @@ end
         @test fails(() -> Apsis.distance(image; border=true), Apsis.ApsisError, "border is set, but")
     end
 
+    @testset "grey images" begin
+        image = [1 9; 2 0; 4 5; 0 7]
+        for kind in (UInt8, UInt16, Int8, Int16, Int32, UInt32, Int64, UInt64, Float16, Float32, Float64)
+            grey = kind.(image)
+            @test [Apsis.components(grey; delta=delta)[2] for delta in (0, 1, 2)] == [6, 4, 2]
+            labels, n, known = Apsis.components(view(grey, 4:-1:1, :); delta=2, statistics=true)
+            @test n == 2 && labels[4, 1] == labels[1, 2] == 1 && labels[4, 2] == 2
+            @test [c.value for c in known] == (kind <: Integer ? [4, 9] : [1, 1])
+        end
+        @test Apsis.components([0.5 -0.5; NaN 1.0; 0.75 NaN]; delta=0.25)[2] == 6
+        @test Apsis.components((1:3) .+ zeros(Int, 1, 2); delta=1)[2] == 1
+        @test fails(() -> Apsis.components([0.1 1.0]; delta=1), ArgumentError, "value 0.1, but values are those of Float32")
+        @test fails(() -> Apsis.components([1 2^40]; delta=1), ArgumentError, "1099511627776, but values are those of Int32")
+        @test fails(() -> Apsis.components([1im 2im]; delta=1), ArgumentError, "values are integers, floats or bools")
+        @test fails(() -> Apsis.components(image; delta=-1), Apsis.ApsisError, "delta is -1")
+        @test fails(() -> Apsis.components(image; delta=NaN), Apsis.ApsisError, "delta is nan")
+    end
+
     @testset "paths" begin
         set = trues(5, 5)
         set[2:4, 2:4] .= false
@@ -229,7 +247,7 @@ end
         for (names, prefix) in ((Apsis.METRICS, "APSIS_"), (Apsis.AUTO_METHODS, "APSIS_"), (Apsis.DEVICES, "APSIS_")), name in keys(names)
             @test value(prefix * uppercase(String(name))) == names[name]
         end
-        @test sizeof(Apsis.CImage) == 72 && sizeof(Apsis.COptions) == 80
+        @test sizeof(Apsis.CImage) == 72 && sizeof(Apsis.COptions) == 88
         @test sizeof(Apsis.Component) == 96 && sizeof(Apsis.Contact) == 56 && sizeof(Apsis.Extent) == 56
         @test sizeof(Apsis.Slabs.CSlab) == 48 && sizeof(Apsis.Slabs.CPaths) == 80
         @test sizeof(Apsis.Slabs.Part) == 96 && sizeof(Apsis.Slabs.CLabels) == 72

@@ -23,12 +23,18 @@ Array = Any
 
 LENGTHS = (np.float32, np.float64, np.int32, np.int64)
 INDICES = (np.int32, np.int64)
+GREYS = (np.uint8, np.bool_, np.uint16, np.int32, np.float32)
 LABELS = (np.int32, np.int64, np.uint8, np.bool_)
 
 _TYPES = {"i4": c.I32, "i8": c.I64, "f4": c.F32, "f8": c.F64, "u1": c.U8, "b1": c.U8}
 
 #: The types of sets, by the bytes of an element: whether it is 0 does not depend on its sign.
 _SET_TYPES = {1: c.U8, 2: c.U16, 4: c.I32, 8: c.I64}
+
+
+def _set_type(dtype: np.dtype[Any]) -> int:
+    """The type of an input; float32 of grey images alone."""
+    return c.F32 if dtype == np.float32 else _SET_TYPES[dtype.itemsize]
 
 
 def _maker(array: Any) -> str:
@@ -102,16 +108,24 @@ def as_set(name: str, array: Any) -> Array:
             array = array != 0  # of every type, those that NumPy lacks among them
     array = _bare(name, array)
     if isinstance(array, np.ma.MaskedArray):
-        if np.ma.is_masked(array):
-            raise wrong(f"{name} has masked elements: {name}.filled() says whether they are in the set")
-        array = array.data
+        array = _unmasked(name, array)
     dtype, shape, strides = _layout(array)
     if dtype.kind not in "biufc":
         raise TypeError(f"{name} is a {type(given).__name__} of dtype {dtype}, but must be an array of numbers or bools")
-    if not 1 <= len(shape) <= 3:
-        raise wrong(f"{name} has {len(shape)} axes, but 1, 2 or 3 are needed")
+    _check_axes(name, shape)
     is_taken = dtype.itemsize == 1 or (dtype.kind in "iu" and _is_aligned(array, dtype, strides))
     return array if is_taken and not _repeats(shape, strides) else array != 0
+
+
+def _unmasked(name: str, array: np.ma.MaskedArray[Any, Any]) -> Array:
+    if np.ma.is_masked(array):
+        raise wrong(f"{name} has masked elements: {name}.filled() says whether they are in the set")
+    return array.data
+
+
+def _check_axes(name: str, shape: tuple[int, ...]) -> None:
+    if not 1 <= len(shape) <= 3:
+        raise wrong(f"{name} has {len(shape)} axes, but 1, 2 or 3 are needed")
 
 
 def as_labels(name: str, array: Any) -> Array:
@@ -126,6 +140,29 @@ def as_labels(name: str, array: Any) -> Array:
     if on_device(bare):
         raise wrong(f"{name} has strides {strides}, but labels on a GPU lie apart, on multiples of {dtype.itemsize} bytes")
     return as_set(name, np.array(bare, dtype=dtype.newbyteorder("=")))
+
+
+def as_grey(name: str, array: Any) -> Array:
+    """An array as a grey image, of a type that the library takes: another is made one that holds its values."""
+    bare = _bare(name, array.detach() if _maker(array) == "torch" else array)
+    if isinstance(bare, np.ma.MaskedArray):
+        bare = _unmasked(name, bare)
+    dtype, shape, strides = _layout(bare)
+    if dtype.kind not in "biuf":
+        raise TypeError(f"{name} is a {type(array).__name__} of dtype {dtype}, but grey values are integers, floats or bools")
+    _check_axes(name, shape)
+    if dtype in GREYS and _is_aligned(bare, dtype, strides) and not _repeats(shape, strides):
+        return bare
+    if on_device(bare):
+        raise wrong(f"{name} has dtype {dtype} and strides {strides}, but grey values on a GPU are of {_alternatives(GREYS)}, "
+                    "apart and aligned")
+    kind = dtype.type if dtype.newbyteorder("=") in GREYS else np.float32 if dtype.kind == "f" else np.int32
+    with np.errstate(over="ignore"):
+        made = bare.astype(kind)
+    differs = (made != bare) & (bare == bare)  # a NaN is one in any type
+    if differs.any():
+        raise wrong(f"{name} has the value {bare[differs][0]}, but grey values are those that {np.dtype(kind)} holds")
+    return made
 
 
 def as_given(name: str, array: Any, labels: Any) -> Array:
@@ -310,7 +347,7 @@ def _apart(array: Array, outputs: list[Optional[Output]]) -> Array:
 def images_of(inputs: list[Array], outputs: list[Optional[Output]],
               names: tuple[str, ...] = ("set", "seeds")) -> list[Optional[c.Image]]:
     inputs = [_apart(array, outputs) for array in inputs]
-    return [*(as_image(name, array, _SET_TYPES[_layout(array)[0].itemsize]) for name, array in zip(names, inputs)),
+    return [*(as_image(name, array, _set_type(_layout(array)[0])) for name, array in zip(names, inputs)),
             *(None if output is None else as_image(output.name, output.array) for output in outputs)]
 
 

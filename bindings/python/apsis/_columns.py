@@ -14,7 +14,7 @@ from . import _arrays as arrays
 from ._arrays import Array
 from ._context import Context, Device, context_for
 from ._errors import wrong
-from ._options import whole
+from ._options import flag, whole
 
 Columns = NDArray[np.int64]
 
@@ -22,8 +22,8 @@ NONE = np.iinfo(np.int64).max
 LONGEST = 2**30
 
 
-def as_slab(set: Array) -> Array:
-    source = arrays.as_set("set", set)
+def as_slab(set: Array, by_value: bool = False) -> Array:
+    source = arrays.as_given("set", set, flag("by_value", by_value))
     if len(source.shape) == 1:
         raise wrong("set has 1 axis, but a slab has 2 or 3")
     return source

@@ -96,9 +96,11 @@ class Context(Calls):
     def components(self, set: Array, *, connectivity: Optional[int] = 1, statistics: bool = False,
                    dtype: Optional[DTypeLike] = np.int32, out: Optional[Array] = None, largest: Optional[int] = None,
                    min_area: Optional[int] = None, max_area: Optional[int] = None, border: bool = True, inner: bool = True,
-                   complement: bool = False, slices: bool = False, method: str = "auto", labels: bool = False) -> Any:
+                   complement: bool = False, slices: bool = False, method: str = "auto", labels: bool = False,
+                   delta: Optional[float] = None) -> Any:
         """apsis.components in this context."""
-        source = arrays.as_given("set", set, labels)
+        source = arrays.as_given("set", set, labels) if delta is None else arrays.as_grey("set", set)
+        labels = flag("labels", labels) or delta is not None
         no_border, no_inner = not flag("border", border), not flag("inner", inner)
         if len(source.shape) == 1 and (no_border or no_inner):  # a row of an image is all border
             if labels:
@@ -107,7 +109,8 @@ class Context(Calls):
             no_border = no_inner = False
         chosen = options(len(source.shape), flags(complement=complement, slices=slices, no_border=no_border,
                                                   no_inner=no_inner, labels=labels),
-                         connectivity=connectivity, largest=largest, min_area=min_area, max_area=max_area, method=method)
+                         connectivity=connectivity, largest=largest, min_area=min_area, max_area=max_area, method=method,
+                         delta=delta)
         numbers = arrays.output("out", out, "dtype", dtype, LABELS, set, source)
         known_type = COMPONENT if flag("statistics", statistics) else None
         count, known = self._transform_counted(c.lib.apsis_components, source, [numbers], known_type, chosen)

@@ -31,6 +31,7 @@ from ._calls import chosen_device as chosen
 from ._context import COMPONENT, Device
 from ._dask_tasks import Slab
 from ._errors import wrong
+from ._options import flag
 
 _DaskArray: Any = dask.array.Array  # of which type checkers know little
 
@@ -55,13 +56,15 @@ class Cut(NamedTuple):
         return np.zeros((0, *self.mask.shape[1:]), bool)
 
 
-def taken(name: str, array: Array) -> Any:
+def taken(name: str, array: Array, by_value: bool = False) -> Any:
     """The dask array that a caller gives."""
     bare = array.data if arrays.is_data_array(array) else array
     if not isinstance(bare, _DaskArray):
         raise TypeError(f"{name} is a {type(bare).__name__}, but must be a dask array, such as dask.array.from_array gives")
     if bare.dtype.kind not in "biufc":
         raise TypeError(f"{name} has dtype {bare.dtype}, but must be an array of numbers or bools")
+    if by_value and bare.dtype.kind not in "biu":
+        raise TypeError(f"{name} has dtype {bare.dtype}, but labels are integers or bools")
     if bare.ndim not in (2, 3):
         raise wrong(f"{name} has {bare.ndim} axes, but 2 or 3 are needed")
     if any(math.isnan(extent) for extent in bare.shape):
@@ -69,10 +72,11 @@ def taken(name: str, array: Array) -> Any:
     return bare
 
 
-def cut(name: str, array: Array, like: Optional[Cut] = None) -> Cut:
-    """Cuts an array into slabs, or into those of another.  If chunks must be changed, then of one byte an element."""
-    mask = taken(name, array)
-    if mask.dtype.itemsize > 1:
+def cut(name: str, array: Array, like: Optional[Cut] = None, by_value: bool = False) -> Cut:
+    """Cuts an array into slabs, or into those of another.  If chunks must be changed, then of one byte an element, but where
+    values count."""
+    mask = taken(name, array, by_value)
+    if mask.dtype.itemsize > 1 and not by_value:
         mask = mask != 0
     mask = mask.rechunk(_chunks(mask) if like is None else like.mask.chunks)
     rows = mask.chunks[0]
@@ -138,10 +142,11 @@ def _tree(count: int) -> list[list[range]]:
     return levels
 
 
-def bits(image: Cut) -> Layer:
-    """The slabs of a set, one bit an element."""
-    name, rest = f"apsis-bits-{tokenize(image.mask.name)}", (0,) * (image.mask.ndim - 1)
-    made = [Task((name, k), tasks.pack, TaskRef((image.mask.name, k, *rest))) for k in range(len(image.slabs))]
+def bits(image: Cut, by_value: bool = False) -> Layer:
+    """The slabs of a set, one bit an element, or of a label image."""
+    name = f"apsis-{'values' if by_value else 'bits'}-{tokenize(image.mask.name)}"
+    rest, pack = (0,) * (image.mask.ndim - 1), tasks.keep if by_value else tasks.pack
+    made = [Task((name, k), pack, TaskRef((image.mask.name, k, *rest))) for k in range(len(image.slabs))]
     return _layer(name, made, image.mask)
 
 
@@ -186,19 +191,21 @@ def outside(image: Cut, bits: Layer, sides: list[bool], device: Optional[Device]
 # ---- Components ----
 
 def joined(set: Array, statistics: bool, device: Optional[Device], **how: Any) -> tuple[Cut, Layer, Joined]:
-    """The slabs of a set, one bit an element, and numbered and joined up the tree."""
-    those = cut("set", set)
+    """The slabs of a set, one bit an element, or of a label image, and numbered and joined up the tree."""
+    by_value = flag("labels", how["by_value"])
+    those = cut("set", set, by_value=by_value)
     nothing = slabs.parts(those.nothing(), 0, device="cpu", **how)
-    slabs.join([nothing], those.mask.shape, connectivity=how["connectivity"])
+    all_of_them = {name: how[name] for name in ("connectivity", "by_value")}
+    slabs.join([nothing], those.mask.shape, **all_of_them)
     check_device(device)
     how["device"] = device
-    packed, levels, shape = bits(those), _tree(len(those.slabs)), those.mask.shape
+    packed, levels, shape = bits(those, by_value), _tree(len(those.slabs)), those.mask.shape
     with_parts = {**how, "statistics": statistics}
     name = f"apsis-join-{tokenize(packed.name, with_parts)}"
     made = [Task((name, 0, k), tasks.parts, packed.ref(k), slab, with_parts) for k, slab in enumerate(those.slabs)]
     for level, groups in enumerate(levels, 1):
         # What is left out is known when all slabs are joined, and not before.
-        selection = how if level == len(levels) else {"connectivity": how["connectivity"]}
+        selection = how if level == len(levels) else all_of_them
         for j, group in enumerate(groups):
             refs = [TaskRef((name, level - 1, k)) for k in group]
             both = Task((f"{name}-both", level, j), tasks.join, List(refs), shape, selection)

@@ -39,6 +39,11 @@ def pack(block: Array) -> Array:
     return np.packbits(arrays.as_set("set", block).ravel())
 
 
+def keep(block: Array) -> Array:
+    """The elements of a label image."""
+    return arrays.as_labels("set", block)
+
+
 def unpack(bits: Array, slab: Slab) -> Array:
     return np.unpackbits(bits)[:math.prod(slab.shape)].reshape(slab.shape)
 
@@ -92,8 +97,12 @@ def distance(bits: Array, slab: Slab, extent: int, told: Optional[Ends], how: di
 
 # ---- Components ----
 
-def parts(bits: Array, slab: Slab, how: dict[str, Any]) -> Labels:
-    return slabs.parts(unpack(bits, slab), slab.start, **how)
+def _part(kept: Array, slab: Slab, how: dict[str, Any]) -> Array:
+    return kept if how.get("by_value") else unpack(kept, slab)
+
+
+def parts(kept: Array, slab: Slab, how: dict[str, Any]) -> Labels:
+    return slabs.parts(_part(kept, slab, how), slab.start, **how)
 
 
 def join(told: Sequence[Labels], shape: tuple[int, ...], how: dict[str, Any]) -> tuple[Labels, list[Labels]]:
@@ -110,8 +119,8 @@ def renumber(told: Labels, those: tuple[Labels, list[Labels]]) -> list[Labels]:
     return mine
 
 
-def components(bits: Array, slab: Slab, told: Labels, how: dict[str, Any]) -> Array:
-    return slabs.components(unpack(bits, slab), _writable(told), **how)
+def components(kept: Array, slab: Slab, told: Labels, how: dict[str, Any]) -> Array:
+    return slabs.components(_part(kept, slab, how), _writable(told), **how)
 
 
 def count(whole: Labels) -> Any:

@@ -123,7 +123,8 @@ def voronoi(set: Array, *, connected: bool = False, out: Optional[Array] = None,
 def components(set: Array, *, connectivity: Optional[int] = 1, statistics: bool = False, dtype: Optional[DTypeLike] = np.int32,
                out: Optional[Array] = None, largest: Optional[int] = None, min_area: Optional[int] = None,
                max_area: Optional[int] = None, border: bool = True, inner: bool = True, complement: bool = False,
-               slices: bool = False, method: str = "auto", labels: bool = False, device: Optional[Device] = None) -> Any:
+               slices: bool = False, method: str = "auto", labels: bool = False, delta: Optional[float] = None,
+               device: Optional[Device] = None) -> Any:
     """The connected components of the set, numbered 1, 2, 3, ... by their lowest element.
 
     Parameters
@@ -146,6 +147,9 @@ def components(set: Array, *, connectivity: Optional[int] = 1, statistics: bool 
         False leaves out those that touch the border of the array, or those that do not.
     labels : bool, default False
         The array is a label image, of integers: neighbours are connected where their values are equal, and not 0.
+    delta : float, optional
+        The array is a grey image: neighbours are connected where neither is 0 and their values differ by at most this.  A NaN
+        differs from everything.  Values are those that int32 holds, or of floats, float32.
 
     Returns
     -------
@@ -155,13 +159,15 @@ def components(set: Array, *, connectivity: Optional[int] = 1, statistics: bool 
         How many components there are.
     statistics : array of COMPONENT
         Only with `statistics`: first (the flat index of the lowest element), area, lower, upper, centroid and value (that of
-        its elements with `labels`, otherwise 1); coordinates are in elements, and x, y, z, the last axis of the array first.
-        apsis.table makes columns of it.
+        its elements with `labels`, of the first one with `delta` and integers, otherwise 1); coordinates are in elements, and
+        x, y, z, the last axis of the array first.  apsis.table makes columns of it.
 
     Examples
     --------
     >>> apsis.components([1, 1, 0, 1], border=False)
     (array([0, 0, 0, 0], dtype=int32), 0)
+    >>> apsis.components([0.5, 0.75, 0, 7, 6.5], delta=0.5)
+    (array([1, 1, 0, 2, 2], dtype=int32), 2)
     """
     return _in_context(Context.components, locals())
 

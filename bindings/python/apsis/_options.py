@@ -80,7 +80,8 @@ def _one_of(name: str, value: Any, known: Mapping[str, int], aliases: Mapping[st
 
 def options(axes: int, flags: int, *, spacing: Spacing = None, metric: str = "euclidean", method: str = "auto",
             max_distance: Optional[float] = None, connectivity: Optional[int] = None, largest: Optional[int] = None,
-            min_area: Optional[int] = None, max_area: Optional[int] = None, budget: Optional[int] = None) -> c.Options:
+            min_area: Optional[int] = None, max_area: Optional[int] = None, budget: Optional[int] = None,
+            delta: Optional[float] = None) -> c.Options:
     """The library's options for an array of so many axes.  None is the default of each."""
     if flags & c.SLICES and axes != 3:
         raise wrong(f"slices is True, but set has {axes} axes, and 3 are needed")
@@ -95,6 +96,8 @@ def options(axes: int, flags: int, *, spacing: Spacing = None, metric: str = "eu
         filled.max_distance = real("max_distance", max_distance)
         if not filled.max_distance >= 0:
             raise wrong(f"max_distance is {filled.max_distance:g}, but must be positive, or None for no limit")
+    if delta is not None:
+        filled.delta = real("delta", delta)
     image_axes = 2 if flags & c.SLICES else axes
     filled.connectivity = whole("connectivity", connectivity, _MOST_INT32, least=1)
     if filled.connectivity > image_axes:

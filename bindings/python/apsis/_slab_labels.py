@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from . import _arrays as arrays
+from . import _labels as values
 from . import _library as c
 from ._arrays import LABELS, Array
 from ._columns import LONGEST, Columns, address, as_slab, check_kind, columns_like, context_of, place, written
@@ -57,7 +58,8 @@ class Labels:
 
 def parts(set: Array, start: int, *, statistics: bool = False, connectivity: Optional[int] = 1,
           largest: Optional[int] = None, min_area: Optional[int] = None, max_area: Optional[int] = None, border: bool = True,
-          inner: bool = True, complement: bool = False, device: Union[Device, Context, None] = None) -> Labels:
+          inner: bool = True, complement: bool = False, by_value: bool = False,
+          device: Union[Device, Context, None] = None) -> Labels:
     """Numbers the components of a slab.
 
     Parameters
@@ -69,16 +71,19 @@ def parts(set: Array, start: int, *, statistics: bool = False, connectivity: Opt
     connectivity, largest, min_area, max_area, border, inner, complement
         As for apsis.components, and the same in `join` and `components`.  Here none are left out: the rest of a component may
         be in other slabs.
+    by_value : bool, default False
+        The array is a label image, of integers: neighbours are connected where their values are equal, and not 0.  Then each
+        slab tells what is known of its components, as that has their values.  On the CPU.
 
     Returns
     -------
     Labels
         What `join` takes.
     """
-    source = as_slab(set)
-    chosen = _selection(len(source.shape), connectivity, largest, min_area, max_area, border, inner, complement)
+    source = as_slab(set, by_value)
+    chosen = _selection(len(source.shape), connectivity, largest, min_area, max_area, border, inner, complement, by_value)
     told = Labels(place("start", start), source.shape[0], 0, columns_like(source, 0), columns_like(source, 0))
-    if flag("statistics", statistics) or _selects(chosen):
+    if flag("statistics", statistics) or by_value or _selects(chosen):
         told.parts = np.empty(_ROOM, PART)
     context, images = context_of(source, device), arrays.images_of([source], [])
     while True:
@@ -90,12 +95,14 @@ def parts(set: Array, start: int, *, statistics: bool = False, connectivity: Opt
         told.parts = np.empty(told.count, PART)
     if told.parts is not None:
         told.parts = told.parts[:told.count].copy()
+        if by_value:
+            told.parts["value"] = values.signed(told.parts["value"], source)
     return told
 
 
 def join(labels: Sequence[Labels], shape: Sequence[int], *, connectivity: Optional[int] = 1, largest: Optional[int] = None,
          min_area: Optional[int] = None, max_area: Optional[int] = None, border: bool = True, inner: bool = True,
-         complement: bool = False, device: Union[Device, Context, None] = None) -> Labels:
+         complement: bool = False, by_value: bool = False, device: Union[Device, Context, None] = None) -> Labels:
     """Tells slabs, from the top, the numbers of their components in the image.
 
     Parameters
@@ -104,7 +111,7 @@ def join(labels: Sequence[Labels], shape: Sequence[int], *, connectivity: Option
         As `parts` gives them, each of which begins where the one before it ends.  They are written to.
     shape : tuple of int
         That of the image.
-    connectivity, largest, min_area, max_area, border, inner, complement
+    connectivity, largest, min_area, max_area, border, inner, complement, by_value
         As for `parts`.  Unless they leave components out, the slabs may be some of those of the image.
     device
         Whose context says what is wrong: the work is the host's.
@@ -118,7 +125,7 @@ def join(labels: Sequence[Labels], shape: Sequence[int], *, connectivity: Option
     size = [whole(f"shape[{axis}]", extent, LONGEST) for axis, extent in enumerate(shape)]
     if len(size) not in (2, 3):
         raise wrong(f"shape has {len(size)} axes, but 2 or 3 are needed")
-    chosen = _selection(len(size), connectivity, largest, min_area, max_area, border, inner, complement)
+    chosen = _selection(len(size), connectivity, largest, min_area, max_area, border, inner, complement, by_value)
     for k, told in enumerate(labels):
         check_kind(f"labels[{k}]", told, Labels)
         told.numbers = None if told.parts is None else np.zeros(told.count, np.int64)
@@ -162,7 +169,7 @@ def renumber(joined: Labels, labels: Sequence[Labels], *, device: Union[Device, 
 def components(set: Array, labels: Labels, *, dtype: DTypeLike = np.int32, out: Optional[Array] = None,
                connectivity: Optional[int] = 1, largest: Optional[int] = None, min_area: Optional[int] = None,
                max_area: Optional[int] = None, border: bool = True, inner: bool = True, complement: bool = False,
-               device: Union[Device, Context, None] = None) -> Array:
+               by_value: bool = False, device: Union[Device, Context, None] = None) -> Array:
     """The rows of a slab, of the labels that apsis.components gives for the whole image.
 
     Parameters
@@ -173,7 +180,7 @@ def components(set: Array, labels: Labels, *, dtype: DTypeLike = np.int32, out: 
         That which `parts` gave for it, joined.
     dtype, out
         As for apsis.components.
-    connectivity, largest, min_area, max_area, border, inner, complement, device
+    connectivity, largest, min_area, max_area, border, inner, complement, by_value, device
         As for `parts`.
 
     Returns
@@ -190,11 +197,11 @@ def components(set: Array, labels: Labels, *, dtype: DTypeLike = np.int32, out: 
     >>> apsis.slabs.components(upper, told[0])
     array([[1, 0, 1]], dtype=int32)
     """
-    source = as_slab(set)
+    source = as_slab(set, by_value)
     check_kind("labels", labels, Labels)
     if labels.rows != source.shape[0]:
         raise wrong(f"set has {source.shape[0]} rows, but labels is of a slab of {labels.rows}")
-    chosen = _selection(len(source.shape), connectivity, largest, min_area, max_area, border, inner, complement)
+    chosen = _selection(len(source.shape), connectivity, largest, min_area, max_area, border, inner, complement, by_value)
     slab = _raw_all("labels", [labels], tuple(source.shape[1:]))
     outputs = [arrays.output("out", out, "dtype", dtype, LABELS, set, source)]
     images = arrays.images_of([source], outputs)
@@ -228,8 +235,9 @@ def measure(parts: NDArray[Any]) -> NDArray[Any]:
 # ---- What they share ----
 
 def _selection(axes: int, connectivity: Optional[int], largest: Optional[int], min_area: Optional[int],
-               max_area: Optional[int], border: bool, inner: bool, complement: bool) -> c.Options:
-    given = flags(complement=complement, no_border=not flag("border", border), no_inner=not flag("inner", inner))
+               max_area: Optional[int], border: bool, inner: bool, complement: bool, by_value: bool) -> c.Options:
+    given = flags(complement=complement, labels=flag("by_value", by_value), no_border=not flag("border", border),
+                  no_inner=not flag("inner", inner))
     return options(axes, given, connectivity=connectivity, largest=largest, min_area=min_area, max_area=max_area)
 
 

@@ -5,8 +5,9 @@
     known, touching = cc3d.statistics(labels), cc3d.contacts(labels)
 
 Images are arrays of integers, bools or floats, of 1 to 3 axes, in the order of C or of Fortran.  What differs: components are
-numbered in the order of their first elements, those of largest_k too; areas of contacts are of float64; `delta` and
-`periodic_boundary` are not taken, and there are no voxel graphs.  `device` is an addition: see apsis.distance.
+numbered in the order of their first elements, those of largest_k too; areas of contacts are of float64; values
+that `delta` is for must be those that int32 or float32 holds; `periodic_boundary` is not taken, and there are no voxel graphs.
+`device` is an addition: see apsis.distance.
 """
 
 from __future__ import annotations
@@ -39,6 +40,8 @@ def connected_components(data: Any, max_labels: int = -1, connectivity: int = 26
                          device: Optional[Device] = None) -> Any:
     """Numbers the components of a label image: neighbours are connected where their values are equal, and not 0.
 
+    With `delta` it is a grey image, and they are connected where values differ by at most that.
+
     Parameters and results are those of cc3d.connected_components: `max_labels` does nothing, and without `out_dtype` it is the
     narrowest type that is sure to have room.  Tensors of PyTorch are taken, and given back in the memory of the CPU.
     """
@@ -46,8 +49,8 @@ def connected_components(data: Any, max_labels: int = -1, connectivity: int = 26
     axes_of_neighbours(connectivity, array.ndim)
     is_periodic = flag("periodic_boundary", periodic_boundary)
     refuse("apsis has no images that close on themselves yet", "periodic_boundary", is_periodic, False)
-    is_set = _is_set(array, binary_image, delta)
-    labels, count = _components(array, connectivity, is_set, device, out_dtype, out_file)
+    near = _nearness(array, binary_image, delta)
+    labels, count = _components(array, connectivity, near, device, out_dtype, out_file)
     if is_tensor(data):
         import torch
         labels = torch.from_numpy(labels)
@@ -91,14 +94,14 @@ def largest_k(img: Any, k: int, connectivity: int = 26, delta: float = 0, return
     array, k = in_memory("img", img), operator.index(k)
     if k < 0:
         raise ValueError(f"k is {k}, but must be at least 0")
-    is_set = _is_set(array, binary_image, delta)
+    near = _nearness(array, binary_image, delta)
     if k == 0 or array.size == 0:
         labels, count = np.zeros(array.shape, np.uint16, _order_of(array)), 0
     elif flag("precomputed_ccl", precomputed_ccl):
         labels, count = _largest_of(array, k, device)
     else:
-        labels, count = _components(array, connectivity, is_set, device, largest=k)
-        if k == 1 and _count(array, connectivity, is_set, device) > 1:
+        labels, count = _components(array, connectivity, near, device, largest=k)
+        if k == 1 and _count(array, connectivity, near, device) > 1:
             labels = labels == 1
     return (labels, count) if flag("return_N", return_N) else labels
 
@@ -122,7 +125,7 @@ def dust(img: Any, threshold: Threshold, connectivity: int = 26, in_place: bool 
         is_kept[:1] = False  # the background
         kept, count = is_kept[_as_indices(lying)], int(np.count_nonzero(is_kept & (areas > 0)))
     else:
-        kept, count = _kept(array, connectivity, _is_set(array, binary_image, 0), least, most, flag("invert", invert), device)
+        kept, count = _kept(array, connectivity, _nearness(array, binary_image, 0), least, most, flag("invert", invert), device)
     if in_place:
         np.copyto(lying, array.dtype.type(0), where=~kept)
     else:
@@ -198,18 +201,17 @@ def _order_of(array: Numbers) -> Any:
     return "F" if is_of_fortran(array) else "C"
 
 
-def _is_set(array: Numbers, binary_image: bool, delta: float) -> bool:
-    """Whether all values but 0 count as one."""
-    if not real("delta", delta) >= 0:
-        raise ValueError(f"delta is {delta}, but must be at least 0")
+def _nearness(array: Numbers, binary_image: bool, delta: float) -> Optional[float]:
+    """How far the values of neighbours may differ; None if all but 0 count as one."""
+    if not 0 <= real("delta", delta) < np.inf:
+        raise ValueError(f"delta is {delta}, but must be a number from 0 on")
     if flag("binary_image", binary_image) or array.dtype == bool:
-        return True
-    most = np.finfo(array.dtype).max if array.dtype.kind == "f" else np.iinfo(array.dtype).max
-    if delta != most:
-        if delta and array.dtype == np.float16:
-            raise TypeError(f"delta is {delta}, but of float16 only equal values are connected")
-        refuse("apsis has no components of nearly equal values yet", "delta", delta, 0)
-    return bool(delta == most)
+        return None
+    if delta == (np.finfo if array.dtype.kind == "f" else np.iinfo)(array.dtype).max:
+        return None
+    if delta and array.dtype == np.float16:
+        raise TypeError(f"delta is {delta}, but of float16 only equal values are connected")
+    return real("delta", delta)
 
 
 def _as_indices(labels: Numbers) -> Numbers:
@@ -217,41 +219,45 @@ def _as_indices(labels: Numbers) -> Numbers:
     return labels.view(np.uint8) if labels.dtype == bool else labels
 
 
-def _source(array: Numbers, is_set: bool) -> Numbers:
-    return as_it_lies(array if is_set else as_integers(array))
+def _source(array: Numbers, near: Optional[float]) -> tuple[Numbers, dict[str, Any]]:
+    """What apsis.components takes, and how."""
+    if near:
+        return as_it_lies(array), {"delta": near}
+    return as_it_lies(array if near is None else as_integers(array)), {"labels": near is not None}
 
 
-def _components(array: Numbers, connectivity: int, is_set: bool, device: Optional[Device],
+def _components(array: Numbers, connectivity: int, near: Optional[float], device: Optional[Device],
                 out_dtype: Optional[DTypeLike] = None, out_file: Any = None, largest: Optional[int] = None) -> tuple[Any, int]:
     """Labels of the type that cc3d would choose, in the order in memory that the image has, and how many."""
     axes = axes_of_neighbours(connectivity, array.ndim)
     if array.size == 0:
         return np.zeros(array.shape, array.dtype if out_dtype is None else out_dtype), 0
-    labels, filled = output_for(out_file, output_type(array, connectivity, is_set, out_dtype), array)
-    _, count = context_for(array, device).components(_source(array, is_set), connectivity=axes, labels=not is_set,
-                                                     largest=largest, out=filled.T if is_of_fortran(array) else filled)
+    labels, filled = output_for(out_file, output_type(array, connectivity, near is None, out_dtype), array)
+    source, how = _source(array, near)
+    _, count = context_for(array, device).components(source, connectivity=axes, largest=largest, **how,
+                                                     out=filled.T if is_of_fortran(array) else filled)
     if filled.dtype.itemsize != labels.dtype.itemsize:
         labels[...] = filled
     return labels, count
 
 
-def _count(array: Numbers, connectivity: int, is_set: bool, device: Optional[Device]) -> int:
+def _count(array: Numbers, connectivity: int, near: Optional[float], device: Optional[Device]) -> int:
     axes = axes_of_neighbours(connectivity, array.ndim)
-    count: int = context_for(array, device).components(_source(array, is_set), connectivity=axes, labels=not is_set,
-                                                       dtype=None)[1]
+    source, how = _source(array, near)
+    count: int = context_for(array, device).components(source, connectivity=axes, dtype=None, **how)[1]
     return count
 
 
-def _kept(array: Numbers, connectivity: int, is_set: bool, least: int, most: int, invert: bool,
+def _kept(array: Numbers, connectivity: int, near: Optional[float], least: int, most: int, invert: bool,
           device: Optional[Device]) -> tuple[Numbers, int]:
     """The mask, as the image lies, of components of so many elements, fewer than `most`, or of the others; and how many."""
-    source, axes = _source(array, is_set), axes_of_neighbours(connectivity, array.ndim)
+    (source, how), axes = _source(array, near), axes_of_neighbours(connectivity, array.ndim)
     mask, count = np.zeros(source.shape, bool), 0
     if max(least, 1) < most:
-        mask, count = context_for(array, device).components(source, connectivity=axes, labels=not is_set, dtype=np.bool_,
-                                                            min_area=least, max_area=most - 1)
+        mask, count = context_for(array, device).components(source, connectivity=axes, dtype=np.bool_, min_area=least,
+                                                            max_area=most - 1, **how)
     if invert:
-        return (source != 0) & ~mask, _count(array, connectivity, is_set, device) - count
+        return (source != 0) & ~mask, _count(array, connectivity, near, device) - count
     return mask, count
 
 

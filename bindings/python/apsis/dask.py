@@ -6,10 +6,11 @@
     labels, count = apsis.dask.label(mask, connectivity=2)
     distance.to_zarr("distance.zarr")
 
-The set is cut into slabs along its first axis, and read once: after that one bit an element is kept.  A set whose chunks have
-whole rows, or planes, is cut as it is; any other is rechunked, a byte an element, to slabs of which a map of 8 bytes an element
-has the size that dask's `array.chunk-size` says, of volumes to 16 planes at least.  Maps have the chunks of the slabs, and are
-not rechunked.  What slabs tell each other is small, and goes up and down a tree: of n slabs there are 3 to 7 n tasks.
+The set is cut into slabs along its first axis, and read once: after that one bit an element is kept, of label images all.  A
+set whose chunks have whole rows, or planes, is cut as it is; any other is rechunked, a byte an element, to slabs of which a
+map of 8 bytes an element has the size that dask's `array.chunk-size` says, of volumes to 16 planes at least.  Maps have the
+chunks of the slabs, and are not rechunked.  What slabs tell each other is small, and goes up and down a tree: of n slabs
+there are 3 to 7 n tasks.
 
 Arguments are checked before anything is computed.  xarray's DataArrays of dask arrays are taken and given back, too.
 """
@@ -113,7 +114,7 @@ def voronoi(set: Array, *, dtype: Optional[DTypeLike] = None, spacing: Spacing =
 
 def label(set: Array, *, connectivity: Optional[int] = 1, statistics: bool = False, dtype: DTypeLike = np.int32,
           largest: Optional[int] = None, min_area: Optional[int] = None, max_area: Optional[int] = None, border: bool = True,
-          inner: bool = True, complement: bool = False, device: Optional[Device] = None) -> Any:
+          inner: bool = True, complement: bool = False, labels: bool = False, device: Optional[Device] = None) -> Any:
     """The connected components of the set, numbered 1, 2, 3, ... by their lowest element.
 
     Parameters
@@ -122,6 +123,9 @@ def label(set: Array, *, connectivity: Optional[int] = 1, statistics: bool = Fal
         As for `distance`.
     connectivity, statistics, dtype, largest, min_area, max_area, border, inner
         As for apsis.components.  Whether the numbers fit dtype is known when they are computed.
+    labels : bool, default False
+        The array is a label image, of integers: neighbours are connected where their values are equal, and not 0.  It is kept
+        in the size of its elements, and work is done on the CPU.
 
     Returns
     -------
@@ -139,25 +143,25 @@ def label(set: Array, *, connectivity: Optional[int] = 1, statistics: bool = Fal
     (array([[1, 1, 0, 2]], dtype=int32), 2)
     """
     how: dict[str, Any] = {"connectivity": connectivity, "largest": largest, "min_area": min_area, "max_area": max_area,
-                           "border": border, "inner": inner, "complement": complement}
+                           "border": border, "inner": inner, "complement": complement, "by_value": labels}
     cut, bits, join = graphs.joined(set, flag("statistics", statistics), device, **how)
     how["dtype"] = dtype
     like = slabs.components(cut.nothing(), slabs.parts(cut.nothing(), 0, device="cpu"), device="cpu", **how)
     how["device"] = device
     told = graphs.numbers(join)
-    labels = graphs.maps("label", cut, set, like, how, [bits, told],
-                         lambda k, slab: (tasks.components, bits.ref(k), slab, told.ref(k), how))
-    return (labels, graphs.count(join), graphs.measured(join)) if statistics else (labels, graphs.count(join))
+    numbers = graphs.maps("label", cut, set, like, how, [bits, told],
+                          lambda k, slab: (tasks.components, bits.ref(k), slab, told.ref(k), how))
+    return (numbers, graphs.count(join), graphs.measured(join)) if statistics else (numbers, graphs.count(join))
 
 
 def statistics(set: Array, *, connectivity: Optional[int] = 1, largest: Optional[int] = None, min_area: Optional[int] = None,
                max_area: Optional[int] = None, border: bool = True, inner: bool = True, complement: bool = False,
-               device: Optional[Device] = None) -> Array:
+               labels: bool = False, device: Optional[Device] = None) -> Array:
     """What is known of each of the connected components of the set, found in one pass and without labels.
 
     Parameters
     ----------
-    set, connectivity, largest, min_area, max_area, border, inner, complement, device
+    set, connectivity, largest, min_area, max_area, border, inner, complement, labels, device
         As for `label`.
 
     Returns
@@ -172,7 +176,7 @@ def statistics(set: Array, *, connectivity: Optional[int] = 1, largest: Optional
     array([2, 1])
     """
     _, _, join = graphs.joined(set, True, device, connectivity=connectivity, largest=largest, min_area=min_area,
-                               max_area=max_area, border=border, inner=inner, complement=complement)
+                               max_area=max_area, border=border, inner=inner, complement=complement, by_value=labels)
     return graphs.measured(join)
 
 

@@ -50,6 +50,37 @@ def test_components(theirs, shape, dtype, order):
             np.testing.assert_array_equal(lying, in_order(lying))
 
 
+def grey(shape, dtype, order):
+    """Values that rise along each axis by steps, with background.
+
+    Of one sign, and whole ones where there is one axis: cc3d 4.1.1 finds that -1 and 1 differ by much, and in an array of one
+    axis that 1.5 and 1.5 differ.
+    """
+    rng = np.random.default_rng(8)
+    values = 2 + sum(np.indices(shape)) + rng.integers(0, 9, shape)
+    if np.dtype(dtype).kind == "f" and len(shape) > 1:
+        values = values / 4
+    return np.asarray(np.where(rng.random(shape) < 0.2, 0, values).astype(dtype), order=order)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("dtype", [each for each in TYPES if each is not bool])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_delta(theirs, shape, dtype, order):
+    image = grey(shape, dtype, order)
+    for connectivity in CONNECTIVITIES[len(shape)]:
+        for delta in (0, 1, 2, 5, 1000):
+            if delta == 1000 and np.dtype(dtype).itemsize == 1:
+                continue  # which cc3d makes one of the type
+            found, count = ours.connected_components(image, connectivity=connectivity, delta=delta, return_N=True)
+            expected, many = theirs.connected_components(image, connectivity=connectivity, delta=delta, return_N=True)
+            assert count == many and found.dtype == expected.dtype
+            assert found.flags.f_contiguous == expected.flags.f_contiguous
+            np.testing.assert_array_equal(in_order(found), in_order(expected))
+            k = ours.largest_k(image, 3, connectivity=connectivity, delta=delta)
+            assert np.bincount(k.ravel())[1:].sum() == np.sort(np.bincount(found.ravel())[1:])[-3:].sum()
+
+
 def test_nothing_is_copied(monkeypatch):
     """Images of either order, and views, are labelled as they lie; labels of 32 and 64 bits are written where they stay."""
     taken = []
@@ -212,9 +243,14 @@ CUBE = image((4, 5, 6), np.uint8)
 
 
 @pytest.mark.parametrize("call, kind, words", [
-    (lambda: ours.connected_components(CUBE, delta=2), NotImplementedError, "delta is 2, but apsis has no"),
-    (lambda: ours.connected_components(CUBE, delta=-1), ValueError, "delta is -1, but must be at least 0"),
+    (lambda: ours.connected_components(CUBE, delta=-1), ValueError, "delta is -1, but must be a number from 0 on"),
     (lambda: ours.connected_components(CUBE, delta=np.nan), ValueError, "delta is nan"),
+    (lambda: ours.connected_components(CUBE, delta=np.inf), ValueError, "delta is inf"),
+    (lambda: ours.connected_components(CUBE, delta="2"), TypeError, "delta is '2', but must be a number"),
+    (lambda: ours.connected_components(CUBE / 3, delta=1), ValueError,
+     r"set has the value 0\.\d+, but grey values are those that float32 holds"),
+    (lambda: ours.connected_components(CUBE.astype(np.int64) << 40, delta=1), ValueError,
+     r"set has the value \d+, but grey values are those that int32 holds"),
     (lambda: ours.connected_components(CUBE.astype(np.float16), delta=1), TypeError, "delta is 1, but of float16"),
     (lambda: ours.connected_components(CUBE, connectivity=6, periodic_boundary=True), NotImplementedError,
      "periodic_boundary is True, but apsis has no"),
@@ -232,7 +268,7 @@ CUBE = image((4, 5, 6), np.uint8)
     (lambda: ours.contacts(CUBE, connectivity=4), ValueError, "connectivity is 4, but must be one of 6, 18, 26 for 3"),
     (lambda: ours.contacts(CUBE, anisotropy=(1, 0, 1)), ValueError, r"anisotropy\[1\] is 0, but must be positive"),
     (lambda: ours.largest_k(CUBE, -1), ValueError, "k is -1, but must be at least 0"),
-    (lambda: ours.largest_k(CUBE, 1, delta=1), NotImplementedError, "delta is 1"),
+    (lambda: ours.largest_k(CUBE, 1, delta=-1), ValueError, "delta is -1"),
     (lambda: ours.dust(CUBE.tolist(), 3, in_place=True), TypeError, "in_place is True, but img is a list"),
     (lambda: ours.dust(CUBE, "3"), TypeError, "threshold is '3', but must be a number"),
     (lambda: ours.voxel_connectivity_graph(CUBE), NotImplementedError, "voxel_connectivity_graph: apsis has no voxel graphs"),

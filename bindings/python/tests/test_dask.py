@@ -98,6 +98,19 @@ def test_labels_and_statistics_are_those_of_the_whole_image(shape, density, how)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("dtype", [bool, np.uint8, np.int8, np.uint16, np.uint32, np.int64])
+@pytest.mark.parametrize("how", [{}, {"connectivity": 2, "dtype": np.int64}, {"largest": 3}, {"border": False, "dtype": bool}])
+def test_components_of_label_images_are_those_of_the_whole_image(shape, dtype, how):
+    cells = random.integers(-1 if np.dtype(dtype).kind == "i" else 0, 3, shape).astype(dtype)
+    labels, count, known = apsis.components(cells, labels=True, statistics=True, **how)
+    options = {name: value for name, value in how.items() if name != "dtype"}
+    for set, in cuts(cells):
+        compare(apsis.dask.label(set, labels=True, **how), (labels, np.int64(count)))
+        compare((*apsis.dask.label(set, labels=True, statistics=True, **how),
+                 apsis.dask.statistics(set, labels=True, **options)), (labels, np.int64(count), known, known))
+
+
+@pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("how", [
     {}, {"nearest": True, "connectivity": 1}, {"metric": "city-block", "dtype": np.int64}, {"complement": True, "spacing": 0.5},
     {"metric": "chamfer", "nearest": np.int64, "dtype": None}, {"max_distance": 3, "spacing": (1, 2, 3)}])
@@ -240,6 +253,9 @@ SET = da.zeros((4, 3), chunks=2, dtype=bool)
     (lambda: apsis.dask.label(SET, connectivity=3), ValueError, "^connectivity is 3, but must be at most 2"),
     (lambda: apsis.dask.label(SET, dtype=np.float32), ValueError, "^dtype is float32, but must be int32, int64, uint8 or bool"),
     (lambda: apsis.dask.label(SET, dtype=None), ValueError, "dtype is None"),
+    (lambda: apsis.dask.label(SET / 2, labels=True), TypeError, "^set has dtype float64, but labels are integers or bools"),
+    (lambda: apsis.dask.label(SET, labels="yes"), TypeError, "^labels is 'yes', but must be True or False"),
+    (lambda: apsis.dask.statistics(SET, labels=True, complement=True), ValueError, "^labels and complement are set"),
     (lambda: apsis.dask.label(SET, largest=0), ValueError, "^largest is 0, but must be from 1 to"),
     (lambda: apsis.dask.label(SET, statistics=3), TypeError, "^statistics is 3, but must be True or False"),
     (lambda: apsis.dask.statistics(SET, border=None), TypeError, "^border is None, but must be True or False"),

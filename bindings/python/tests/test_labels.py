@@ -174,14 +174,75 @@ def test_values_of_components():
     assert count == len(known) == numbers.max()
 
 
-LABELS = image((6, 7))
+def brute_numbers(grey, connectivity, delta):
+    """Components of neighbours of which none is 0 and whose values differ by at most delta, by flooding."""
+    numbers, count = np.zeros(grey.shape, int), 0
+    steps = [step for step in itertools.product((-1, 0, 1), repeat=grey.ndim) if 0 < np.abs(step).sum() <= connectivity]
+    for place in np.ndindex(grey.shape):
+        if numbers[place] or not grey[place] != 0:
+            continue
+        count += 1
+        numbers[place], waiting = count, [place]
+        while waiting:
+            here = waiting.pop()
+            for step in steps:
+                there = tuple(np.add(here, step))
+                if all(0 <= c < n for c, n in zip(there, grey.shape)) and grey[there] != 0 and not numbers[there]:
+                    one, other = grey[here].item(), grey[there].item()
+                    if one == other or abs(one - other) <= delta:
+                        numbers[there] = count
+                        waiting.append(there)
+    return numbers
 
+
+@pytest.mark.parametrize("dtype", [*TYPES, np.float16, np.float32, np.float64, ">i4", ">f4", bool])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_delta(shape, dtype):
+    rng = np.random.default_rng(3)
+    grey = np.where(rng.random(shape) < 0.1, 0, sum(np.indices(shape)) // 2 + rng.integers(0, 7, shape))
+    if np.dtype(dtype).kind in "if":
+        grey -= 7
+    grey = grey.astype(dtype)
+    if np.dtype(dtype).kind == "f":
+        grey.flat[::7] += 0.25
+        grey.flat[5], grey.flat[6], grey.flat[9] = np.nan, np.nan, -np.inf
+    for view in (grey, grey.T, grey[::-1], np.broadcast_to(grey[:1], grey.shape)):
+        for connectivity in range(1, len(shape) + 1):
+            for delta in (0, 1, 1.25, 3):
+                numbers, count, known = apsis.components(view, delta=delta, connectivity=connectivity, statistics=True)
+                np.testing.assert_array_equal(numbers, brute_numbers(view, connectivity, delta))
+                assert count == len(known) == numbers.max()
+                first = view.reshape(-1)[known["first"]]
+                assert known["value"].tolist() == (np.ones(count) if first.dtype.kind == "f" else first).tolist()
+    kept, number = apsis.components(grey, delta=1, min_area=3, dtype=bool)
+    whole = apsis.components(grey, delta=1)[0]
+    np.testing.assert_array_equal(kept, (np.bincount(whole.ravel())[whole] >= 3) & (whole > 0))
+    assert number == len(np.unique(whole[kept])) and apsis.components(grey, labels=True, delta=1)[1] == whole.max()
+
+
+LABELS = image((6, 7))
 
 @pytest.mark.parametrize("call, kind, words", [
     (lambda: apsis.statistics(LABELS / 2), TypeError, "labels is a ndarray of dtype float64, but labels are integers or bools"),
     (lambda: apsis.contacts(LABELS / 2), TypeError, "labels is a ndarray of dtype float64"),
     (lambda: apsis.distance(LABELS / 2, labels=True), TypeError, "set is a ndarray of dtype float64"),
     (lambda: apsis.voronoi(LABELS / 2, labels=True), TypeError, "set is a ndarray of dtype float64"),
+    (lambda: apsis.components(LABELS, labels=True, delta=-1), ValueError, "delta is -1, but must be a number from 0 on"),
+    (lambda: apsis.components(LABELS, delta=np.nan), ValueError, "delta is nan, but must be a number from 0 on"),
+    (lambda: apsis.components(LABELS, delta=np.inf), ValueError, "delta is inf, but must be a number from 0 on"),
+    (lambda: apsis.components(LABELS, delta="1"), TypeError, "delta is '1', but must be a number"),
+    (lambda: apsis.components(LABELS / 3, delta=1), ValueError,
+     r"set has the value \S+, but grey values are those that float32 holds"),
+    (lambda: apsis.components(np.full((2, 2), 1e300), delta=1), ValueError, r"set has the value 1e\+300, but grey values"),
+    (lambda: apsis.components(LABELS.astype(np.int64) * 2, delta=1), ValueError,
+     "set has the value -4294967296, but grey values are those that int32 holds"),
+    (lambda: apsis.components(LABELS.astype(np.uint32), delta=1), ValueError, r"set has the value \d+, but grey values"),
+    (lambda: apsis.components(LABELS * 1j, delta=1), TypeError, "set is a ndarray of dtype complex128, but grey values are"),
+    (lambda: apsis.components(np.ones((2, 2, 2, 2)), delta=1), ValueError, "set has 4 axes, but 1, 2 or 3 are needed"),
+    (lambda: apsis.components(np.ma.masked_equal(LABELS, 1), delta=1), ValueError, "set has masked elements"),
+    (lambda: apsis.components(LABELS, delta=1, complement=True), ValueError, "labels and complement are set"),
+    (lambda: apsis.components(LABELS, delta=1, method="tile-fill"), NotImplementedError, "method is tile-fill"),
+    (lambda: apsis.components(LABELS[0], delta=1, border=False), ValueError, "border and inner are True alone for labels"),
     (lambda: apsis.geodesic(LABELS, LABELS / 2, labels=True), TypeError, "seeds is a ndarray of dtype float64"),
     (lambda: apsis.statistics(None), TypeError, "labels is None, but must be an array"),
     (lambda: apsis.contacts(3), TypeError, "labels is 3, but must be an array"),

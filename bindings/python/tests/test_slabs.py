@@ -125,6 +125,23 @@ def test_slabs_are_joined_in_groups(image, how):
     np.testing.assert_array_equal(np.concatenate(got), labels)
 
 
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.int16, np.uint32, np.int64])
+@pytest.mark.parametrize("image", IMAGES)
+@pytest.mark.parametrize("how", [{}, {"connectivity": 2, "largest": 4}, {"min_area": 2, "border": False}])
+def test_components_of_label_images(image, dtype, how):
+    cells = (np.arange(image.size).reshape(image.shape) // 3 % 4 - 1).astype(dtype) * image.astype(dtype)
+    labels, count, known = apsis.components(cells, labels=True, statistics=True, **how)
+    told = [slabs.parts(part, start, by_value=True, **how) for start, part in pieces(cells)]
+    groups = [told[:2], told[2:]]
+    joined = [slabs.join(group, cells.shape, connectivity=how.get("connectivity", 1), by_value=True) for group in groups]
+    all_of_them = slabs.join(joined, cells.shape, by_value=True, **how)
+    assert all_of_them.count == count and slabs.measure(all_of_them.parts).tobytes() == known.tobytes()
+    for each, group in zip(joined, groups):
+        slabs.renumber(each, group)
+    got = [slabs.components(part, each, by_value=True, **how) for (_, part), each in zip(pieces(cells), told)]
+    np.testing.assert_array_equal(np.concatenate(got), labels)
+
+
 def test_a_slab_of_more_components_than_are_expected():
     image = np.zeros((200, 200), bool)
     image[::2, ::2] = True
@@ -169,6 +186,11 @@ ROW = np.full(3, -1)
     (lambda: slabs.join([None], (2, 3)), TypeError, r"labels\[0\] is None, but must be a slabs.Labels"),
     (lambda: slabs.join([], (2,)), ValueError, "shape has 1 axes, but 2 or 3 are needed"),
     (lambda: slabs.components(~SET, slabs.parts(SET, 0)), ValueError, "count"),
+    (lambda: slabs.parts(SET / 2, 0, by_value=True), TypeError, "set is a ndarray of dtype float64, but labels are integers"),
+    (lambda: slabs.parts(SET, 0, by_value=True, complement=True), ValueError, "labels and complement are set"),
+    (lambda: slabs.parts(SET, 0, by_value=3), TypeError, "by_value is 3, but must be True or False"),
+    (lambda: slabs.join([slabs.parts(~SET, 0), slabs.parts(~SET, 2)], (4, 3), by_value=True), ValueError,
+     r"labels\[0\]: parts is None, but they tell the values"),
     (lambda: slabs.components(SET[1:], slabs.parts(SET, 0)), ValueError, "set has 1 rows, but labels is of a slab of 2"),
     (lambda: slabs.measure(ROW), TypeError, "parts is .*, but must be an array of PART"),
 ])

@@ -55,6 +55,11 @@ Arguments arguments_of(Request &request, const std::string &verb) {
     add_raster(arguments, "OUT.tif", "The map. Until it is complete it is OUT.tif.part.", request.output);
     request.reading.add_to(arguments);
     if (request.verb == Verb::kComponents) {
+        arguments.flag(
+            "--labels",
+            "IN.tif is a label image, of whole numbers of up to 64 bits: neighbours are connected where their values "
+            "are equal, and not 0. On the CPU alone. Default: the pixels that --sites picks are one set.",
+            request.reading.labels);
         request.connectivity.add_to(arguments, "Default: 4, or 6.");
     } else {
         add_metric(arguments, std::size(kMetrics) - 1, "How length is measured.", request.metric);
@@ -84,6 +89,7 @@ Arguments arguments_of(Request &request, const std::string &verb) {
 apsis_options options_of(const Request &request, bool is_complement) {
     apsis_options options = APSIS_OPTIONS_INIT;
     if (is_complement) options.flags |= APSIS_COMPLEMENT;
+    if (request.reading.labels) options.flags |= APSIS_LABELS;
     if (request.is_signed) options.flags |= APSIS_SIGNED;
     if (request.max_distance) options.max_distance = *request.max_distance;
     if (request.verb == Verb::kComponents) options.connectivity = request.connectivity.axes();
@@ -151,7 +157,7 @@ void run(Request &request, const Ranks &ranks) {
     });
     // A rank without rows has images without pixels.
     apsis_image none = {};
-    none.type = APSIS_BIT;
+    none.type = file->type();
     none.ndim = shape.dimensions;
     none.size[0] = shape.width, none.size[1] = shape.dimensions == 3 ? shape.height : 0;
     apsis_image none_mapped = none;
@@ -185,6 +191,7 @@ int run(std::vector<std::string> words, const Ranks &ranks) {
         if (ranks.rank == 0) print_out("%s", arguments.help().c_str());
         return kSuccess;
     }
+    request.reading.check();
     request.spacing.check(request.reading.volume);
     if (request.verb == Verb::kComponents) request.connectivity.check(request.reading.volume, false);
     run(request, ranks);

@@ -27,6 +27,7 @@ class Components final : public MapVerb {
                   slab_memory_help("up to 2 bytes a pixel") +
                       " Statistics and selections take 96 bytes for each component of a slab besides, in memory.",
                   "  apsis components page.tif letters.tif --sites black --connectivity 8 --stats letters.csv\n"
+                  "  apsis components ct.tif organs.tif --volume --delta 5 --min-area 1000\n"
                   "  apsis components cells.tif clean.tif --type u8 --fill-holes --min-area 20 --clear-border\n"
                   "  apsis components scan.tif organ.tif --volume --connectivity 26 --largest 1\n") {}
 
@@ -57,6 +58,12 @@ void Components::add_to(Arguments &arguments) {
     add_raster(arguments, "OUT.tif", "The numbers: TIFF with a page for every page of IN.tif.", output_);
     add_labels(arguments,
                "Neighbours are connected where their values are equal, and the table has the value of each component.");
+    arguments.number_from_0(
+        "--delta", "N",
+        "IN.tif is a grey image, of whole numbers or floating-point ones of up to 32 bits: neighbours are connected where "
+        "neither is 0 and their values differ by at most N. All of it is in memory, and the table has the value of the first "
+        "pixel of each component, of floating-point ones 1. Default: the pixels that --sites picks are one set.",
+        request_.reading.delta);
     connectivity_.add_to(arguments, "Default: 4, or 6.");
     add_selections(arguments);
     add_table(arguments, "--stats",
@@ -92,7 +99,9 @@ void Components::add_selections(Arguments &arguments) {
 
 void Components::check() {
     connectivity_.check(volume(), false);
-    if (labels() && fills_holes_) usage("--fill-holes is for a set, but --labels takes a label image: use one of them");
+    if (labels() && fills_holes_)
+        usage(std::string("--fill-holes is for a set, but ") + request_.reading.labels_option() + " takes a " +
+              (request_.reading.delta ? "grey" : "label") + " image: use one of them");
     if (largest_.value_or(0) > INT32_MAX)
         usage("--largest is " + std::to_string(*largest_) + ", but must be at most 2147483647");
     if (min_area_ && max_area_ && *min_area_ > *max_area_)
@@ -104,6 +113,7 @@ apsis_options Components::options(const Run &run) const {
     if (clears_border_) options.flags |= APSIS_NO_BORDER;
     options.connectivity = connectivity_.axes();
     options.method = kMethodOf[method_];
+    options.delta = request_.reading.delta.value_or(0);
     options.largest = static_cast<std::int32_t>(largest_.value_or(0));
     options.min_area = min_area_.value_or(0);
     options.max_area = max_area_.value_or(0);
@@ -179,7 +189,7 @@ void Components::compute(Run &run) {
 
 void Components::print(Json &json) const {
     connectivity_.print(json);
-    json.member("method", kMethods[static_cast<size_t>(method_)]);
+    json.member_or_null("delta", request_.reading.delta).member("method", kMethods[static_cast<size_t>(method_)]);
     json.member("fill_holes", fills_holes_).member("clear_border", clears_border_);
     json.member_or_null("min_area", min_area_);
     json.member_or_null("max_area", max_area_);

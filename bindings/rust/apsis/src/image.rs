@@ -8,7 +8,7 @@ use apsis_sys as sys;
 use crate::context::Context;
 use crate::error::{Error, Status};
 
-/// The type of a pixel that is read: sets are of `bool`, `u8`, `u16`, `i32` or `i64`.
+/// The type of a pixel that is read: sets are of `bool`, `u8`, `u16`, `i32` or `i64`, and grey images of `f32` too.
 pub trait Pixel: Copy + Sealed {
     #[doc(hidden)]
     const KIND: sys::apsis_type;

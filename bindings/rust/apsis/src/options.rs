@@ -109,6 +109,13 @@ impl Options {
         self
     }
 
+    /// Components of a grey image, of `f32` too: neighbours are connected where neither is 0 and their values differ by at
+    /// most this.
+    pub const fn delta(mut self, difference: f64) -> Options {
+        self.0.delta = difference;
+        self.labels()
+    }
+
     /// Eccentricity: at most this many distance fields for a component.
     pub const fn budget(mut self, fields: i64) -> Options {
         self.0.budget = fields;

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
 
-use apsis::{Contact, Context, Device, Image, ImageMut, Method, Metric, Options, Status};
+use apsis::{Contact, Context, Device, Image, ImageMut, Method, Metric, Options, Source, Status};
 
 const SIZE: [usize; 2] = [9, 5];
 
@@ -159,6 +159,22 @@ fn label_images() {
         let set = Image::new(&free, &size).unwrap();
         context.geodesic(&set, &labels, None, Some(&mut nearest), &Options::new().labels()).unwrap();
         assert_eq!((seeds[2], seeds[8], seeds[11]), (3, 3, 5));
+    }
+}
+
+#[test]
+fn components_of_grey_images() {
+    for context in contexts() {
+        let size = [4usize, 2];
+        let count = |set: &dyn Source, delta| context.components(set, None, &Options::new().delta(delta));
+        let bytes = Image::new(&[1u8, 2, 4, 0, 9, 0, 5, 7], &size).unwrap();
+        assert_eq!([0.0, 1.0, 2.0].map(|delta| count(&bytes, delta).unwrap()), [6, 4, 2], "{}", context.name());
+        let reals = Image::new(&[0.5f32, 0.75, f32::NAN, 0.0, -0.5, 1.0, 1.0, 1.25], &size).unwrap();
+        assert_eq!([0.0, 0.25, 1.0].map(|delta| count(&reals, delta).unwrap()), [6, 3, 2], "{}", context.name());
+        let error = count(&bytes, -1.0).err().expect("no difference is below 0");
+        assert_eq!((error.status(), error.to_string().contains("delta is -1")), (Status::Argument, true), "{}", error);
+        let wide = Image::new(&[1i64; 8], &size).unwrap();
+        assert_eq!(count(&wide, 1.0).err().expect("not of 64 bits").status(), Status::Unsupported);
     }
 }
 
