@@ -8,8 +8,8 @@ The ball is of all elements at a distance of at most the radius, as `metric` and
 it is in float64, rounded once.  The time does not grow with the radius.
 
 isotropic_dilation, isotropic_erosion, isotropic_opening and isotropic_closing have the arguments and results of
-scikit-image's.  What differs: arrays have 1 to 3 axes, an array without background is eroded to itself, and a radius below 0 is
-an error.
+scikit-image's.  What differs: arrays have 1 to 3 axes; an array without background is eroded to itself, and one without a set
+dilated to itself; a radius below 0 is an error.
 """
 
 from __future__ import annotations

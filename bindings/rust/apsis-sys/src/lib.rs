@@ -91,6 +91,7 @@ pub const APSIS_GEODESIC: apsis_transform = 3;
 pub const APSIS_ECCENTRICITY: apsis_transform = 4;
 pub const APSIS_STATISTICS: apsis_transform = 5;
 pub const APSIS_CONTACTS: apsis_transform = 6;
+pub const APSIS_MORPHOLOGY: apsis_transform = 7;
 
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
