@@ -177,16 +177,27 @@ static apsis_status farthest(apsis_context *ctx, call_outputs *out, double densi
 static apsis_status eccentricity(apsis_context *ctx, call_outputs *out) { return farthest(ctx, out, 0.7, APSIS_AUTO); }
 static apsis_status every_source(apsis_context *ctx, call_outputs *out) { return farthest(ctx, out, 0.4, APSIS_EVERY_SOURCE); }
 
-const named_call calls[] = {{"distance", distance},         {"signed volume", signed_volume},
-                            {"chessboard", chessboard},     {"city block", city_block},
-                            {"raster scan", raster_scan},   {"sweep", sweep},
-                            {"jump flood", jump_flood},     {"voronoi", voronoi},
-                            {"components", components},     {"largest components", largest},
-                            {"tile fill", tile_fill},       {"statistics", statistics},
-                            {"contacts", contacts},         {"opening", opening},           {"geodesic", geodesic},
-                            {"eccentricity", eccentricity}, {"every source", every_source},
-                            {"slab summary", slab_summary}, {"signed slab", signed_slab},
-                            {"slab paths", slab_paths},     {"chessboard slab", chessboard_slab},
+const named_call calls[] = {{"distance", distance},
+                            {"signed volume", signed_volume},
+                            {"chessboard", chessboard},
+                            {"city block", city_block},
+                            {"raster scan", raster_scan},
+                            {"sweep", sweep},
+                            {"jump flood", jump_flood},
+                            {"voronoi", voronoi},
+                            {"components", components},
+                            {"largest components", largest},
+                            {"tile fill", tile_fill},
+                            {"statistics", statistics},
+                            {"contacts", contacts},
+                            {"opening", opening},
+                            {"geodesic", geodesic},
+                            {"eccentricity", eccentricity},
+                            {"every source", every_source},
+                            {"slab summary", slab_summary},
+                            {"signed slab", signed_slab},
+                            {"slab paths", slab_paths},
+                            {"chessboard slab", chessboard_slab},
                             {"found slab", found_slab}};
 const int call_count = COUNT(calls);
 

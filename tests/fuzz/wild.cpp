@@ -184,7 +184,11 @@ void call_wildly(apsis_context *context, Input &in) {
     const int ndim = in.of({2, 3});
     WildImage set(in, ndim, size, SETS), seeds(in, ndim, size, SETS);
     const int64_t call = in.below(13);
-    WildImage first(in, ndim, size, call == 1 || call == 9 ? INDICES : call == 2 ? LABELS : call == 8 || call == 11 ? SETS : LENGTHS);
+    WildImage first(in, ndim, size,
+                    call == 1 || call == 9    ? INDICES
+                    : call == 2               ? LABELS
+                    : call == 8 || call == 11 ? SETS
+                                              : LENGTHS);
     WildImage second(in, ndim, size, INDICES);
     WildOptions options(in);
     Records<apsis_component> components(in);

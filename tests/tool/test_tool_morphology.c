@@ -65,8 +65,9 @@ static void test_words(void **state) {
     for (int i = 0; i < 35; ++i) samples[i] = 1;
     write_tiff("in.tif", &kBytes, 7, 5, 1);
     succeed("morphology in.tif out.tif --operation erode --radius 2 --border --metric taxicab --json --device cpu");
-    assert_in(out_text, "\"operation\": \"erode\", \"radius\": 2, \"metric\": \"city-block\", \"spacing\": [1, 1], "
-                        "\"border\": true, \"pixels\": 3");
+    assert_in(out_text,
+              "\"operation\": \"erode\", \"radius\": 2, \"metric\": \"city-block\", \"spacing\": [1, 1], "
+              "\"border\": true, \"pixels\": 3");
     succeed("morphology in.tif out.tif --operation erode --radius 2 --overwrite --device cpu");
     assert_in(out_text, "out.tif: 35 pixels in the set, which was eroded");
     succeed("morphology --help");

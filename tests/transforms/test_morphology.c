@@ -142,7 +142,8 @@ static void every_3x4_mask(bench *b) {
             question q = {new_problem(3, 3, 4, images, mask), (apsis_operation)(way % OPERATIONS), radii[r]};
             const int k = way / OPERATIONS; /* metrics; then Euclidean with a border, of a complement, with spacing */
             q.p.options.metric = metrics[k < 3 ? k : 0];
-            q.p.options.flags = APSIS_SLICES | (k == 3 || (k == 4 && r % 2) ? APSIS_BORDER : 0) | (k == 4 ? APSIS_COMPLEMENT : 0);
+            q.p.options.flags =
+                APSIS_SLICES | (k == 3 || (k == 4 && r % 2) ? APSIS_BORDER : 0) | (k == 4 ? APSIS_COMPLEMENT : 0);
             if (k == 5) set_spacing(&q.p, 2, 1, 1, 0.5);
             check_morphology(b, &q, masks[(r + way) % 2], PACKED, masks[(r + way / 2) % 2], PACKED);
         }
@@ -394,9 +395,9 @@ static void progress_and_stop(bench *b) {
 }
 
 static const test_case cases[] = {
-    TEST(every_3x4_mask, EVERYWHERE),      TEST(every_2x2x2_volume, EVERYWHERE), TEST(random_morphology, EVERYWHERE),
-    TEST(as_the_map_says, EVERYWHERE),     TEST(laws_of_morphology, EVERYWHERE), TEST(bad_calls, WITH_HOST_IMAGES),
-    TEST(images_without_pixels, EVERYWHERE), TEST(workspaces, EVERYWHERE),       TEST(progress_and_stop, EVERYWHERE),
+    TEST(every_3x4_mask, EVERYWHERE),        TEST(every_2x2x2_volume, EVERYWHERE), TEST(random_morphology, EVERYWHERE),
+    TEST(as_the_map_says, EVERYWHERE),       TEST(laws_of_morphology, EVERYWHERE), TEST(bad_calls, WITH_HOST_IMAGES),
+    TEST(images_without_pixels, EVERYWHERE), TEST(workspaces, EVERYWHERE),         TEST(progress_and_stop, EVERYWHERE),
 };
 
 int main(int argc, char **argv) { return RUN_CASES(cases, argc, argv); }

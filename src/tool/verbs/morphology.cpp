@@ -33,7 +33,8 @@ class Morphology final : public MapVerb {
     void compute(Run &run) override;
     void print(Json &json) const override;
     std::string sentence() const override {
-        return std::to_string(pixels_) + (pixels_ == 1 ? " pixel" : " pixels") + " in the set, which was " + kOperated[operation_];
+        return std::to_string(pixels_) + (pixels_ == 1 ? " pixel" : " pixels") + " in the set, which was " +
+               kOperated[operation_];
     }
 
     static constexpr const char *kOperated[] = {"dilated", "eroded", "opened", "closed"};
