@@ -174,13 +174,13 @@ static double some_radius(chance *c, const problem *p) {
     return roll_below(c, 2) ? length : nextafter(length, roll_below(c, 2) ? 0 : INFINITY);
 }
 
-static void random_morphology(bench *b) {
+static void check_random(bench *b, uint64_t seed, int count) {
     static const int64_t sizes[] = {1, 2, 3, 5, 8, 13, 16, 31, 32, 33, 63, 64, 65, 100, 257};
     static const int64_t ratios[][3] = {{1, 1, 1}, {1, 2, 3}, {3, 2, 1}, {5, 4, 7}, {1, 1024, 1}};
     static const apsis_type sets[] = {APSIS_BIT, APSIS_U8, APSIS_U16, APSIS_I32, APSIS_I64};
     static const double units[] = {1, 0.5, 8};
-    chance c = {2701};
-    for (int i = 0; i < effort(800); ++i) {
+    chance c = {seed};
+    for (int i = 0; i < count; ++i) {
         question q = {new_problem(2 + (int)roll_below(&c, 2), 1, 1, 1, NULL), (apsis_operation)roll_below(&c, OPERATIONS), 0};
         problem *p = &q.p;
         do
@@ -202,6 +202,17 @@ static void random_morphology(bench *b) {
         check_morphology(b, &q, sets[roll_below(&c, COUNT(sets))], set_layout, masks[roll_below(&c, 2)], result_layout);
         free(mask);
     }
+}
+
+static void random_morphology(bench *b) { check_random(b, 2701, effort(800)); }
+
+/** In slabs, of which each has some rows, or none. */
+static void random_on_several_devices(bench *b) {
+    const int devices[3] = {b->device, b->device, b->device};
+    bench many = *b;
+    assert_ok(NULL, apsis_create_devices(APSIS_VERSION, devices, 3, &many.ctx));
+    check_random(&many, 2706, effort(300));
+    apsis_destroy(many.ctx);
 }
 
 /* ---- Of images for which every way of a device is taken: what the map of apsis_distance says ---- */
@@ -395,9 +406,11 @@ static void progress_and_stop(bench *b) {
 }
 
 static const test_case cases[] = {
-    TEST(every_3x4_mask, EVERYWHERE),        TEST(every_2x2x2_volume, EVERYWHERE), TEST(random_morphology, EVERYWHERE),
-    TEST(as_the_map_says, EVERYWHERE),       TEST(laws_of_morphology, EVERYWHERE), TEST(bad_calls, WITH_HOST_IMAGES),
-    TEST(images_without_pixels, EVERYWHERE), TEST(workspaces, EVERYWHERE),         TEST(progress_and_stop, EVERYWHERE),
+    TEST(every_3x4_mask, EVERYWHERE),    TEST(every_2x2x2_volume, EVERYWHERE),
+    TEST(random_morphology, EVERYWHERE), TEST(random_on_several_devices, ON_DEVICE_HOST),
+    TEST(as_the_map_says, EVERYWHERE),   TEST(laws_of_morphology, EVERYWHERE),
+    TEST(bad_calls, WITH_HOST_IMAGES),   TEST(images_without_pixels, EVERYWHERE),
+    TEST(workspaces, EVERYWHERE),        TEST(progress_and_stop, EVERYWHERE),
 };
 
 int main(int argc, char **argv) { return RUN_CASES(cases, argc, argv); }
