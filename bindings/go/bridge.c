@@ -45,8 +45,8 @@ apsis_status bridge_voronoi(apsis_context *context, apsis_image set, void *set_d
     return apsis_voronoi(context, with_data(&set, set_data), with_data(&cells, cells_data), options);
 }
 
-apsis_status bridge_morphology(apsis_context *context, apsis_operation operation, double radius, apsis_image set, void *set_data,
-                               apsis_image result, void *result_data, const apsis_options *options) {
+apsis_status bridge_morphology(apsis_context *context, apsis_operation operation, double radius, apsis_image set,
+                               void *set_data, apsis_image result, void *result_data, const apsis_options *options) {
     return apsis_morphology(context, operation, radius, with_data(&set, set_data), with_data(&result, result_data), options);
 }
 
