@@ -14,6 +14,7 @@
 #include "cuda/distance/plane/transfer_queue.h"
 #include "cuda/distance/volume/volume.h"
 #include "cuda/transforms.h"
+#include "runtime/packed.h"
 
 namespace apsis {
 
@@ -95,6 +96,9 @@ DistancePlan plan_of(const DistanceJob &job, const Limits &limits) {
     if (const volume::Plan plan = volume::plan_of(job, limits); plan.serves) return {plan.scratch, nullptr, {}, plan};
     return {distance::lines_scratch(job), distance::distance_by_lines};
 }
+
+/// Whether a map is a mask of bits.  Kernels write bytes, which become bits: threads share no byte then.
+bool needs_bytes(const DistanceJob &job) { return job.is_mask() && job.distance.type == APSIS_BIT; }
 
 class CudaBackend final : public Backend {
   public:
@@ -188,28 +192,22 @@ class CudaBackend final : public Backend {
 
     size_t distance_scratch(const DistanceJob &job) const override {
         const CurrentDevice current(device_);
-        const DistancePlan plan = plan_of(job, limits_);
-        return plan.scratch + (plan.needs_pixels(job) ? columns::unpacked_bytes(job) : 0);
+        Carver carver;
+        carver.take<uint8_t>(map_scratch(job));
+        if (needs_bytes(job)) carver.take<uint8_t>(job.set.pixels());
+        return carver.used();
     }
 
     void distance(const DistanceJob &job, void *scratch, const Progress &progress) override {
         const CurrentDevice current(device_);
-        const DistancePlan plan = plan_of(job, limits_);
-        DistanceJob own = job;
-        if (plan.needs_pixels(job)) {
-            Carver carver(scratch);
-            own = columns::unpack(job, carver, ready());
-            scratch = carver.take<uint8_t>(static_cast<int64_t>(plan.scratch));
-        }
-        own.slab.page_locked = &page_locked_;
-        if (plan.run)
-            plan.run(own, scratch, ready(), progress);
-        else if (plan.volume.serves)
-            volume::distance_in_volume(own, plan.volume, scratch, ready(), progress);
-        else
-            plane::distance_by_rows(own, plan.plane, scratch, ready(), progress);
-        if (job.border) settle_border(job, stream_);
-        if (job.values) write_labels(job.nearest, job.values, stream_);
+        if (!needs_bytes(job)) return write_map(job, scratch, progress);
+        Carver carver(scratch);
+        scratch = carver.take<uint8_t>(map_scratch(job));  // first: what a slab has found stays there
+        DistanceJob bytes = job;
+        bytes.distance.type = APSIS_U8;
+        bytes.distance = packed_like(bytes.distance, carver.take<uint8_t>(job.set.pixels()), APSIS_DEVICE);
+        write_map(bytes, scratch, progress);
+        copy_views(bytes.distance, job.distance, stream_);
     }
 
     size_t summary_scratch(const SummaryJob &job) const override { return columns::summary_scratch(job); }
@@ -302,13 +300,38 @@ class CudaBackend final : public Backend {
 
     TransferQueue *transfer_queue(const DistanceJob &job) override {
         const CurrentDevice current(device_);
-        if (plane::plan_of(job, limits_).way == plane::Way::NONE) return nullptr;
+        if (plane::plan_of(job, limits_).way == plane::Way::NONE || needs_bytes(job)) return nullptr;
         if (!is_capturing()) ready();
         if (!queue_) queue_ = std::make_unique<plane::CudaTransferQueue>(device_, limits_, stream_);
         return queue_.get();
     }
 
   private:
+    /// The scratch memory of a map whose outputs kernels write.
+    int64_t map_scratch(const DistanceJob &job) const {
+        const DistancePlan plan = plan_of(job, limits_);
+        return static_cast<int64_t>(plan.scratch + (plan.needs_pixels(job) ? columns::unpacked_bytes(job) : 0));
+    }
+
+    void write_map(const DistanceJob &job, void *scratch, const Progress &progress) {
+        const DistancePlan plan = plan_of(job, limits_);
+        DistanceJob own = job;
+        if (plan.needs_pixels(job)) {
+            Carver carver(scratch);
+            own = columns::unpack(job, carver, ready());
+            scratch = carver.take<uint8_t>(static_cast<int64_t>(plan.scratch));
+        }
+        own.slab.page_locked = &page_locked_;
+        if (plan.run)
+            plan.run(own, scratch, ready(), progress);
+        else if (plan.volume.serves)
+            volume::distance_in_volume(own, plan.volume, scratch, ready(), progress);
+        else
+            plane::distance_by_rows(own, plan.plane, scratch, ready(), progress);
+        if (job.border) settle_border(job, stream_);
+        if (job.values) write_labels(job.nearest, job.values, stream_);
+    }
+
     /// The stream, after it has been made to wait for the work on the old stream.
     cudaStream_t ready() {
         if (must_wait_ && !is_capturing()) {

@@ -15,6 +15,8 @@
  *     apsis_statistics     what is known of each value?
  *     apsis_contacts       which values touch, and how much?
  *
+ * What follows from these, such as dilation, is in apsis_measures.h.
+ *
  * There are three things to know.  A context says where the work runs.  An
  * image describes memory that you own.  Options say what is computed; NULL
  * means the defaults.
@@ -801,7 +803,7 @@ struct CUstream_st; /* what cudaStream_t and CUstream point to */
  *      apsis_distance, apsis_voronoi   but by APSIS_RASTER_SCAN; by another
  *                                      published method without apsis_set_log
  *      apsis_components                labels alone, neither components nor count
- *      apsis_geodesic, apsis_copy
+ *      apsis_geodesic, apsis_morphology, apsis_copy
  *
  *  Others, and apsis_alloc, apsis_sync, apsis_set_workspace and
  *  apsis_set_allocator, return APSIS_ERROR_UNSUPPORTED and leave the capture as it
@@ -824,6 +826,7 @@ typedef enum apsis_transform {
     APSIS_ECCENTRICITY = 4,
     APSIS_STATISTICS   = 5,
     APSIS_CONTACTS     = 6,
+    APSIS_MORPHOLOGY   = 7, /**< See apsis_measures.h. */
     APSIS_TRANSFORM_FORCE_32 = 0x7fffffff
 } apsis_transform;
 
@@ -835,7 +838,7 @@ typedef enum apsis_transform {
  *                one that is left out.  Their data may be NULL.
  * @param count   How many: 3 for APSIS_DISTANCE, 2 for APSIS_VORONOI, 2 for
  *                APSIS_COMPONENTS, 4 for APSIS_GEODESIC, 3 for APSIS_ECCENTRICITY,
- *                1 for APSIS_STATISTICS, 1 for APSIS_CONTACTS.
+ *                1 for APSIS_STATISTICS, 1 for APSIS_CONTACTS, 2 for APSIS_MORPHOLOGY.
  */
 APSIS_API apsis_status apsis_workspace_size(apsis_context *context, apsis_transform transform,
                                             const apsis_image *const *images, int count,

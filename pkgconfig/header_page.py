@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The man pages apsis(3) and apsis_mpi(3), made from the comments and declarations of headers.
+"""The man pages apsis(3), apsis_measures(3) and apsis_mpi(3), made from the comments and declarations of headers.
 
     header_page.py FOLDER apsis.h ...     writes FOLDER/apsis.3.gz, with a link to it of the name of each function
 
@@ -90,7 +90,8 @@ def make(name, header, version):
     page.heading("Synopsis")
     page.verbatim([f"#include <{name}.h>", "", *(line for source, _ in FUNCTION.findall(header) for line in code(source))], "B")
     page.paragraph(["Compile and link with:"])
-    page.verbatim([f"{'mpicc' if name == 'apsis_mpi' else 'cc'} program.c $(pkg-config --cflags --libs {name})"])
+    compiler, package = ("mpicc", name) if name == "apsis_mpi" else ("cc", "apsis")
+    page.verbatim([f"{compiler} program.c $(pkg-config --cflags --libs {package})"])
     page.heading("Description")
     tell(page, about)
 

@@ -45,6 +45,11 @@ apsis_status bridge_voronoi(apsis_context *context, apsis_image set, void *set_d
     return apsis_voronoi(context, with_data(&set, set_data), with_data(&cells, cells_data), options);
 }
 
+apsis_status bridge_morphology(apsis_context *context, apsis_operation operation, double radius, apsis_image set,
+                               void *set_data, apsis_image result, void *result_data, const apsis_options *options) {
+    return apsis_morphology(context, operation, radius, with_data(&set, set_data), with_data(&result, result_data), options);
+}
+
 apsis_status bridge_components(apsis_context *context, apsis_image set, void *set_data, apsis_image labels, void *labels_data,
                                apsis_component *components, int64_t capacity, int64_t *count, const apsis_options *options) {
     return apsis_components(context, with_data(&set, set_data), with_data(&labels, labels_data), components, capacity, count,

@@ -2,7 +2,7 @@
 // come without their data, and the data beside them, as arguments of the call: these Go keeps in their place until it ends.
 #pragma once
 
-#include <apsis.h>
+#include <apsis_measures.h>
 
 apsis_status bridge_create(int device, apsis_context **context, char *message, size_t room);
 apsis_status bridge_create_devices(const int *devices, int count, apsis_context **context, char *message, size_t room);
@@ -15,6 +15,8 @@ apsis_status bridge_distance(apsis_context *context, apsis_image set, void *set_
                              apsis_image nearest, void *nearest_data, const apsis_options *options);
 apsis_status bridge_voronoi(apsis_context *context, apsis_image set, void *set_data, apsis_image cells, void *cells_data,
                             const apsis_options *options);
+apsis_status bridge_morphology(apsis_context *context, apsis_operation operation, double radius, apsis_image set,
+                               void *set_data, apsis_image result, void *result_data, const apsis_options *options);
 apsis_status bridge_components(apsis_context *context, apsis_image set, void *set_data, apsis_image labels, void *labels_data,
                                apsis_component *components, int64_t capacity, int64_t *count, const apsis_options *options);
 apsis_status bridge_statistics(apsis_context *context, apsis_image labels, void *labels_data, apsis_component *components,

@@ -13,6 +13,16 @@ const (
 	Chamfer    Metric = C.APSIS_CHAMFER
 )
 
+// Operation is what becomes of a set in Morphology.
+type Operation int32
+
+const (
+	Dilate Operation = C.APSIS_DILATE
+	Erode  Operation = C.APSIS_ERODE
+	Open   Operation = C.APSIS_OPEN
+	Close  Operation = C.APSIS_CLOSE
+)
+
 // Method is the method to compute with; all but Auto are there for comparison.
 type Method int32
 

@@ -65,6 +65,16 @@ func (c *Context) Voronoi(set, cells Image, options *Options) error {
 	return c.check(C.bridge_voronoi(c.handle, set.is, set.data, cells.is, cells.data, options.forC()))
 }
 
+// Morphology is the set, dilated, eroded, opened or closed by a ball of this radius: 1 in the set that it has become,
+// otherwise 0.
+func (c *Context) Morphology(operation Operation, radius float64, set, result Image, options *Options) error {
+	if err := wrongOf("set", set, "result", result); err != nil {
+		return err
+	}
+	return c.check(C.bridge_morphology(c.handle, C.apsis_operation(operation), C.double(radius), set.is, set.data, result.is,
+		result.data, options.forC()))
+}
+
 // Components numbers the connected components of the set 1, 2, 3, ... by their lowest index, in labels, which may be None,
 // and says how many there are.
 func (c *Context) Components(set, labels Image, options *Options) (count int64, err error) {

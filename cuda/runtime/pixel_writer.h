@@ -25,6 +25,7 @@ __device__ void with_index(apsis_type type, Body body) {
 struct Output {
     View distance, nearest;
     Measure measure;
+    bool beyond = false;  // of a mask
     bool is_signed = false;
     bool is_inside = false;  // the second run of a signed map: the sites are the complement
 
@@ -32,6 +33,7 @@ struct Output {
         : distance(job.distance),
           nearest(job.nearest),
           measure(job.measure),
+          beyond(job.beyond),
           is_signed(job.is_signed),
           is_inside(inside) {}
 };
@@ -47,6 +49,7 @@ __device__ inline void write_pixel(const Output &output, int64_t x, int64_t y, i
     if (const View &to = output.distance; to) {
         uint8_t *row = to.row(y, z);
         switch (to.type) {
+            case APSIS_U8: put(to, row, x, static_cast<uint8_t>(found != output.beyond)); break;
             case APSIS_F32: put(to, row, x, distance_pixel<float>(output.measure, cost, found, negative)); break;
             case APSIS_F64: put(to, row, x, distance_pixel<double>(output.measure, cost, found, negative)); break;
             case APSIS_I32: put(to, row, x, distance_pixel<int32_t>(output.measure, cost, found, negative)); break;

@@ -51,6 +51,7 @@ Call call_of(int transform) {
         case APSIS_ECCENTRICITY: return {3, "apsis_eccentricity"};
         case APSIS_STATISTICS: return {1, "apsis_statistics"};
         case APSIS_CONTACTS: return {1, "apsis_contacts"};
+        case APSIS_MORPHOLOGY: return {2, "apsis_morphology"};
         default: return {0, nullptr};
     }
 }
@@ -388,6 +389,12 @@ apsis_status apsis_workspace_size(apsis_context *context, apsis_transform transf
                 *bytes = workspace_of(on, check_geodesic(on, images[0], images[1], images[2], images[3], options, false));
                 break;
             case APSIS_STATISTICS: *bytes = workspace_of(on, check_statistics(on, images[0], options, false)); break;
+            case APSIS_MORPHOLOGY: {
+                MorphologyJob job = check_morphology(on, APSIS_DILATE, 0, images[0], images[1], options, false);
+                job.has_second = true;
+                *bytes = workspace_of(on, job);
+                break;
+            }
             case APSIS_CONTACTS: *bytes = workspace_of(on, check_contacts(on, images[0], options, false)); break;
             default: *bytes = workspace_of(on, check_eccentricity(on, images[0], images[1], images[2], options, false));
         }

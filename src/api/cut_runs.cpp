@@ -28,9 +28,10 @@ View part_of(const View &image, int axis, int64_t start, int64_t rows) {
     return part;
 }
 
-/// A set that a context has found: its size alone.
+/// A set that a context has found: its size alone.  Wide pixels are not to be packed again.
 View found_set(const apsis_context &context, View set) {
     set.data = nullptr;
+    set.type = APSIS_U8;
     set.memory = context.own_memory();
     return set;
 }

@@ -81,6 +81,8 @@ void check_type(const char *name, int type, Role role) {
                     name, found);
     if (role == Role::INDEX && !is_index)
         throw Error(APSIS_ERROR_ARGUMENT, "%s: type is %s, but an index is APSIS_I32 or APSIS_I64", name, found);
+    if (role == Role::MASK && !is_mask)
+        throw Error(APSIS_ERROR_ARGUMENT, "%s: type is %s, but a mask is APSIS_BIT or APSIS_U8", name, found);
     if (role == Role::LABELS && !is_index && !is_mask)
         throw Error(APSIS_ERROR_ARGUMENT, "%s: type is %s, but labels are APSIS_I32 or APSIS_I64, or APSIS_BIT or APSIS_U8",
                     name, found);

@@ -77,13 +77,6 @@ void fill_in(const apsis_options &options, DistanceJob &job) {
     if (options.metric == APSIS_CHESSBOARD) check_keys(job);
 }
 
-/// The same for a job of the whole image.
-void fill_in(const apsis_image *set, const apsis_options &options, DistanceJob &job) {
-    job.axes = axes_of(set, options);
-    job.slab.extent = job.set.size[job.axes - 1];
-    fill_in(options, job);
-}
-
 void check_distance_images(const apsis_context &context, const apsis_image *set, const apsis_image *distance,
                            const apsis_image *nearest, bool need_data, DistanceJob &job) {
     const Argument images[] = {{"set", set, job.set, Role::SET},
@@ -194,6 +187,12 @@ void check_delta(const apsis_options &options, const ComponentsJob &job) {
 }
 
 }  // namespace
+
+void fill_in(const apsis_image *set, const apsis_options &options, DistanceJob &job) {
+    job.axes = axes_of(set, options);
+    job.slab.extent = job.set.size[job.axes - 1];
+    fill_in(options, job);
+}
 
 void check_taken(const char *function, std::initializer_list<apsis_method> methods, const apsis_options &options) {
     std::string names;

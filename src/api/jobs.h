@@ -1,6 +1,8 @@
 // The calls of apsis.h as jobs: checks them, computes the memory that they need, and runs them.
 #pragma once
 
+#include <apsis_measures.h>
+
 #include <initializer_list>
 
 #include "api/image.h"
@@ -22,6 +24,10 @@ DistanceJob check_slab_distance(const apsis_context &context, const apsis_image 
                                 const apsis_image *distance, const apsis_image *nearest, const apsis_options *given);
 VoronoiJob check_voronoi(const apsis_context &context, const apsis_image *set, const apsis_image *cells,
                          const apsis_options *given, bool need_data);
+/// Fills in the job of a map of a whole image from the options.
+void fill_in(const apsis_image *set, const apsis_options &options, DistanceJob &job);
+MorphologyJob check_morphology(const apsis_context &context, apsis_operation operation, double radius, const apsis_image *set,
+                               const apsis_image *result, const apsis_options *given, bool need_data);
 ComponentsJob check_components(const apsis_context &context, const apsis_image *set, const apsis_image *labels,
                                const apsis_options *given, bool need_data);
 ComponentsJob check_slab_parts(const apsis_context &context, const apsis_image *set, const apsis_slab_labels *slab,
@@ -77,6 +83,7 @@ void check_sums(const char *name, const int64_t size[3]);
 
 size_t workspace_of(const apsis_context &context, const DistanceJob &job);
 size_t workspace_of(const apsis_context &context, const VoronoiJob &job);
+size_t workspace_of(const apsis_context &context, const MorphologyJob &job);
 size_t workspace_of(const apsis_context &context, const ComponentsJob &job);
 size_t workspace_of(const apsis_context &context, const GeodesicJob &job);
 size_t workspace_of(const apsis_context &context, const EccentricityJob &job);
@@ -93,6 +100,7 @@ void run(apsis_context &context, const DistanceJob &job);
 void run(apsis_context &context, const SummaryJob &job);
 void run_parts(apsis_context &context, const ComponentsJob &job);
 void run(apsis_context &context, const VoronoiJob &job);
+void run(apsis_context &context, const MorphologyJob &job);
 void run(apsis_context &context, const ComponentsJob &job);
 void run(apsis_context &context, const GeodesicJob &job);
 void run(apsis_context &context, const EccentricityJob &job);

@@ -281,9 +281,11 @@ Measure make_measure(const apsis_options &options, const int64_t size[3], int ax
         measure.largest = corner_cost(measure, size, axes);
     }
     measure.limit = measure.largest;
-    if (options.max_distance > 0) measure.limit = std::min(measure.limit, cost_limit(measure, options.max_distance));
+    if (options.max_distance > 0) limit_to(measure, options.max_distance);
     return measure;
 }
+
+void limit_to(Measure &measure, double distance) { measure.limit = std::min(measure.largest, cost_limit(measure, distance)); }
 
 int connectivity_of(const apsis_options &options, int axes, int fallback) {
     if (options.connectivity > axes)

@@ -25,6 +25,9 @@ void refuse_delta(const char *function, const apsis_options &options);
 /// The measure of a distance over the first `axes` axes of an image of this size.
 Measure make_measure(const apsis_options &options, const int64_t size[3], int axes);
 
+/// Limits a measure to distances that, in double precision, are at most this.
+void limit_to(Measure &measure, double distance);
+
 /// The steps of paths over the first `axes` axes of an image of this size.
 Steps make_steps(const apsis_options &options, const int64_t size[3], int axes);
 

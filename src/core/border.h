@@ -25,7 +25,7 @@ struct Border {
     View set, distance, nearest;
     Measure measure;
     int axes;
-    bool is_signed, complement;
+    bool is_signed, complement, beyond;
 
     template <class Job>
     explicit Border(const Job &job)
@@ -35,7 +35,8 @@ struct Border {
           measure(job.measure),
           axes(job.axes),
           is_signed(job.is_signed),
-          complement(job.complement) {}
+          complement(job.complement),
+          beyond(job.beyond) {}
 
     /// Takes the border into account at a pixel.  Background is never nearer to what lies outside than to itself; in a signed
     /// map its pixels are left alone, since they look for the set.
@@ -46,6 +47,8 @@ struct Border {
         if (nearest ? !settle_nearest(at, cost) : false) return;
         if (!distance) return;
         switch (distance.type) {
+            case APSIS_BIT: return settle_bit(at);
+            case APSIS_U8: return put<uint8_t>(distance, distance.row(y, z), x, !beyond);
             case APSIS_I32: return settle_distance<int32_t>(at, cost);
             case APSIS_I64: return settle_distance<int64_t>(at, cost);
             case APSIS_F32: return settle_distance<float>(at, cost);
@@ -74,6 +77,13 @@ struct Border {
         else
             put<int64_t>(nearest, row, at[0], -1);
         return true;
+    }
+
+    /// The byte's other pixels must be settled by the same thread.
+    APSIS_BOTH void settle_bit(const int64_t (&at)[3]) const {
+        uint8_t &byte = distance.row(at[1], at[2])[at[0] >> 3];
+        const auto bit = static_cast<uint8_t>(1 << (at[0] & 7));
+        byte = static_cast<uint8_t>(beyond ? byte & ~bit : byte | bit);
     }
 
     template <class Pixel>

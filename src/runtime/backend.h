@@ -29,7 +29,7 @@ struct Slab {
 /// apsis_distance, its arguments checked and its defaults filled in.
 struct DistanceJob {
     View set;       // if it is_found: its size alone
-    View distance;  // without data: not wanted
+    View distance;  // without data: not wanted; of APSIS_BIT or APSIS_U8: a mask of the pixels within the limit
     View nearest;   // without data: not wanted
     int axes = 2;   // the distance is measured along the first 2 or 3; with 2, every z is an image of its own
     bool complement = false;
@@ -37,6 +37,7 @@ struct DistanceJob {
     bool is_found = false;
     bool is_signed = false;
     bool labels = false;  // the set is a label image, of APSIS_U8 or wider: the distance to another value is measured
+    bool beyond = false;  // a mask is of the pixels beyond the limit instead
     bool border = false;  // what lies outside the image is background: its distance is taken where it is less
     View values;          // of a map of cells: the labels to write in place of indices; without data: indices
     apsis_method method = APSIS_AUTO;
@@ -46,6 +47,9 @@ struct DistanceJob {
 
     /// Whether there are pixels of the image outside of the set: before it or after it along the last axis.
     bool is_slab() const { return slab.extent != set.size[axes - 1]; }
+
+    /// Whether a mask is wanted, not lengths.
+    bool is_mask() const { return distance && (distance.type == APSIS_BIT || distance.type == APSIS_U8); }
 
     /// Whether there are several images, one for each z.
     bool is_batch() const { return axes == 2 && set.size[2] > 1; }
@@ -75,6 +79,22 @@ struct DistanceJob {
 /// apsis_voronoi, checked likewise.  `nearest` is the map of cells.
 struct VoronoiJob : DistanceJob {
     bool connected = false;
+};
+
+/// apsis_morphology, checked likewise: one map, a mask, or a second one of the mask of the first.  A dilation is the pixels
+/// within the limit of the set, an erosion those beyond it of the complement.
+struct MorphologyJob {
+    DistanceJob first;
+    bool has_second = false;
+
+    /// The other operation, of the first one's mask and in its place: every map has read its set before it writes.
+    DistanceJob second() const {
+        DistanceJob job = first;
+        job.set = first.distance;
+        job.beyond = job.complement = !first.beyond;
+        job.border = false;
+        return job;
+    }
 };
 
 /// apsis_slab_summary, checked likewise.  From the distance job it uses the set and where the slab begins.  It leaves the set,

@@ -25,6 +25,7 @@ constexpr Verb kVerbs[] = {
     {"distance", "how far is each pixel from the set, and which of its pixels is nearest?", run_distance},
     {"voronoi", "in whose cell is each pixel, where every pixel of the set has one?", run_voronoi},
     {"components", "which connected piece does each pixel of the set belong to?", run_components},
+    {"morphology", "what is the set, dilated, eroded, opened or closed by a ball?", run_morphology},
     {"geodesic", "how far is each pixel from some seeds, along paths inside the set?", run_geodesic},
     {"eccentricity", "how far is each pixel from the farthest one, along paths inside the set?", run_eccentricity},
     {"statistics", "what is known of each value of a label image?", run_statistics},

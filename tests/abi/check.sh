@@ -13,7 +13,7 @@ export LC_ALL=C
 symbols() {
     nm -D --defined-only "$library" | awk '{print $3}' | sort >"$work/exported"
     diff -u "$here/symbols.txt" "$work/exported"
-    tr '\n' ' ' <"$include/apsis.h" | grep -oE 'APSIS_API [^;]*;' | grep -oE 'apsis_[a-z_]+\(' | tr -d '(' |
+    cat "$include/apsis.h" "$include/apsis_measures.h" | tr '\n' ' ' | grep -oE 'APSIS_API [^;]*;' | grep -oE 'apsis_[a-z_]+\(' | tr -d '(' |
         sort -u >"$work/declared"
     sed -n 's/@@.*//p' "$here/symbols.txt" | sort >"$work/listed"
     diff -u "$work/listed" "$work/declared"
@@ -47,9 +47,9 @@ types() {
     abidiff --harmless "$here/apsis.abi" "$work/now.abi"
 }
 
-# The header alone, twice, without a warning, in every language that it promises.
+# The headers alone, twice, without a warning, in every language that it promises.
 header() {
-    printf '#include <apsis.h>\n#include <apsis.h>\napsis_options options = APSIS_OPTIONS_INIT;\n' >"$work/twice.c"
+    printf '#include <apsis_measures.h>\n#include <apsis.h>\n#include <apsis_measures.h>\napsis_options options = APSIS_OPTIONS_INIT;\n' >"$work/twice.c"
     cp "$work/twice.c" "$work/twice.cpp"
     for compiler in "gcc c99 c11" "clang c99 c11" "g++ c++11 c++20" "clang++ c++11 c++20"; do
         set -- $compiler

@@ -1,4 +1,6 @@
 /* The layout of every structure and the value of every enumerator: bindings copy them, so they never change. */
+#include <apsis_measures.h>
+
 #include "apsis_test.h"
 
 #define FIELD(type, field, offset, bytes)            \
@@ -143,6 +145,12 @@ static void values(void **state) {
     assert_int_equal(APSIS_ECCENTRICITY, 4);
     assert_int_equal(APSIS_STATISTICS, 5);
     assert_int_equal(APSIS_CONTACTS, 6);
+    assert_int_equal(APSIS_MORPHOLOGY, 7);
+    assert_int_equal(APSIS_DILATE, 0);
+    assert_int_equal(APSIS_ERODE, 1);
+    assert_int_equal(APSIS_OPEN, 2);
+    assert_int_equal(APSIS_CLOSE, 3);
+    assert_int_equal(sizeof(apsis_operation), 4);
     assert_int_equal(sizeof(apsis_status), 4);
     assert_int_equal(sizeof(apsis_transform), 4);
 }

@@ -1,6 +1,8 @@
 /* The calls of calls.h: images in host memory, one of each kind of work that the library does. */
 #include "calls.h"
 
+#include <apsis_measures.h>
+
 static const int64_t size[3] = {CALL_WIDTH, CALL_HEIGHT, CALL_DEPTH};
 static const int64_t size_of_paths[3] = {13, 11, 3}; /* which take an emulated device long */
 
@@ -121,6 +123,11 @@ static apsis_status largest(apsis_context *ctx, call_outputs *out) {
 }
 
 /** Values of a few pixels each. */
+static apsis_status opening(apsis_context *ctx, call_outputs *out) {
+    const apsis_image set = noise(0.9, 3), result = image(out->real, APSIS_BIT, 3);
+    return apsis_morphology(ctx, APSIS_OPEN, 1.5, &set, &result, NULL);
+}
+
 static apsis_image label_image(void) {
     static uint16_t value[CALL_PIXELS];
     for (int i = 0; i < CALL_PIXELS; ++i) value[i] = (uint16_t)(i / 3 * i % 97);
@@ -170,16 +177,27 @@ static apsis_status farthest(apsis_context *ctx, call_outputs *out, double densi
 static apsis_status eccentricity(apsis_context *ctx, call_outputs *out) { return farthest(ctx, out, 0.7, APSIS_AUTO); }
 static apsis_status every_source(apsis_context *ctx, call_outputs *out) { return farthest(ctx, out, 0.4, APSIS_EVERY_SOURCE); }
 
-const named_call calls[] = {{"distance", distance},         {"signed volume", signed_volume},
-                            {"chessboard", chessboard},     {"city block", city_block},
-                            {"raster scan", raster_scan},   {"sweep", sweep},
-                            {"jump flood", jump_flood},     {"voronoi", voronoi},
-                            {"components", components},     {"largest components", largest},
-                            {"tile fill", tile_fill},       {"statistics", statistics},
-                            {"contacts", contacts},         {"geodesic", geodesic},
-                            {"eccentricity", eccentricity}, {"every source", every_source},
-                            {"slab summary", slab_summary}, {"signed slab", signed_slab},
-                            {"slab paths", slab_paths},     {"chessboard slab", chessboard_slab},
+const named_call calls[] = {{"distance", distance},
+                            {"signed volume", signed_volume},
+                            {"chessboard", chessboard},
+                            {"city block", city_block},
+                            {"raster scan", raster_scan},
+                            {"sweep", sweep},
+                            {"jump flood", jump_flood},
+                            {"voronoi", voronoi},
+                            {"components", components},
+                            {"largest components", largest},
+                            {"tile fill", tile_fill},
+                            {"statistics", statistics},
+                            {"contacts", contacts},
+                            {"opening", opening},
+                            {"geodesic", geodesic},
+                            {"eccentricity", eccentricity},
+                            {"every source", every_source},
+                            {"slab summary", slab_summary},
+                            {"signed slab", signed_slab},
+                            {"slab paths", slab_paths},
+                            {"chessboard slab", chessboard_slab},
                             {"found slab", found_slab}};
 const int call_count = COUNT(calls);
 

@@ -1,5 +1,7 @@
 // Calls that may break any rule: see calls.h.  What an image says it has, it has, to the byte, so that a sanitizer sees every
 // access beside it; one that says what cannot be has a byte.
+#include <apsis_measures.h>
+
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -181,8 +183,12 @@ void call_wildly(apsis_context *context, Input &in) {
     for (int64_t &each : size) each = in.of<int64_t>({5, 1, 2, 3, 4, 7, 8, 9, 16, 0});
     const int ndim = in.of({2, 3});
     WildImage set(in, ndim, size, SETS), seeds(in, ndim, size, SETS);
-    const int64_t call = in.below(12);
-    WildImage first(in, ndim, size, call == 1 || call == 9 ? INDICES : call == 2 ? LABELS : call == 8 ? SETS : LENGTHS);
+    const int64_t call = in.below(13);
+    WildImage first(in, ndim, size,
+                    call == 1 || call == 9    ? INDICES
+                    : call == 2               ? LABELS
+                    : call == 8 || call == 11 ? SETS
+                                              : LENGTHS);
     WildImage second(in, ndim, size, INDICES);
     WildOptions options(in);
     Records<apsis_component> components(in);
@@ -237,6 +243,10 @@ void call_wildly(apsis_context *context, Input &in) {
         case 8: status = apsis_copy(used, images[0], images[1]); break;
         case 9: status = apsis_copy(used, images[1], images[2]); break;
         case 10: status = apsis_set_threads(used, static_cast<int>(odd_number(in))); break;
+        case 11:
+            status = apsis_morphology(used, in.of({APSIS_DILATE, APSIS_ERODE, APSIS_OPEN, APSIS_CLOSE, apsis_operation(9)}),
+                                      in.one_in(3) ? odd_real(in) : 2.5, images[0], images[1], options.get());
+            break;
         default: {
             apsis_image made = set.view;
             if (in.below(2) && span_of(made).bytes) {

@@ -33,8 +33,7 @@ static void find_slab(bench *b, const problem *p, const apsis_image *set, int64_
     free(rows);
 }
 
-/** Writes the mask into a frame of its type: what does not fit a byte in its highest byte, so that values are negative too. */
-static void put_set(frame *f, const problem *p) {
+void put_set(frame *f, const problem *p) {
     const size_t bytes = type_size(f->image.type);
     if (bytes == 1) return frame_put(f, p->mask);
     uint8_t *pixels = must_alloc((size_t)pixels_of(p) * bytes + 8);

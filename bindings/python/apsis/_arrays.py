@@ -25,6 +25,7 @@ LENGTHS = (np.float32, np.float64, np.int32, np.int64)
 INDICES = (np.int32, np.int64)
 GREYS = (np.uint8, np.bool_, np.uint16, np.int32, np.float32)
 LABELS = (np.int32, np.int64, np.uint8, np.bool_)
+MASKS = (np.bool_, np.uint8)
 
 _TYPES = {"i4": c.I32, "i8": c.I64, "f4": c.F32, "f8": c.F64, "u1": c.U8, "b1": c.U8}
 

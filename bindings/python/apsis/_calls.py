@@ -26,7 +26,7 @@ _LISTEN = 0.05  # seconds between looks at signals and progress
 _PATIENCE = 0.1  # seconds that a call which is to stop may take before it is left to itself
 
 #: The arguments for the library's images.
-_NAMES = {"distance": "out", "nearest": "nearest_out", "cells": "out", "labels": "out", "eccentricity": "out",
+_NAMES = {"distance": "out", "nearest": "nearest_out", "cells": "out", "labels": "out", "result": "out", "eccentricity": "out",
           "farthest": "farthest_out"}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import threading
 from typing import Any, Optional, Union
 
@@ -12,10 +13,10 @@ from . import _arrays as arrays
 from . import _labels as values
 from . import _library as c
 from . import _lines as lines
-from ._arrays import LABELS, LENGTHS, Array
+from ._arrays import LABELS, LENGTHS, MASKS, Array
 from ._calls import Calls, Device, chosen_device, outside
 from ._errors import wrong
-from ._options import Spacing, flag, flags, options
+from ._options import Spacing, flag, flags, options, real
 
 __all__ = ["COMPONENT", "CONTACT", "Context", "Device", "EXTENT", "context_for", "device_count", "outside"]
 
@@ -138,6 +139,23 @@ class Context(Calls):
         if len(source.shape) == 1:  # where faces are points
             known["area"] = known["faces"][:, 0]
         return values.in_order(known, source, "a", "b")
+
+    def morphology(self, operation: str, set: Array, radius: float, *, out: Optional[Array] = None,
+                   dtype: DTypeLike = np.bool_, spacing: Spacing = None, metric: str = "euclidean", complement: bool = False,
+                   slices: bool = False, border: bool = False) -> Array:
+        """The functions of apsis.morphology in this context: "dilate", "erode", "open" or "close"."""
+        source = arrays.as_set("set", set)
+        if flag("border", border) and len(source.shape) == 1:
+            raise wrong("border is True, but set has 1 axis, and 2 or 3 are needed")
+        if operation not in c.OPERATIONS:
+            raise wrong(f"operation is {operation!r}, but must be one of {', '.join(c.OPERATIONS)}")
+        chosen = options(len(source.shape), flags(complement=complement, slices=slices, border=border), spacing=spacing,
+                         metric=metric)
+        outputs = [arrays.output("out", out, "dtype", dtype, MASKS, set, source)]
+        images = arrays.images_of([source], outputs)
+        self._call(c.lib.apsis_morphology, images, c.OPERATIONS[operation], real("radius", radius),
+                   *map(arrays.reference, images), ctypes.byref(chosen))
+        return arrays.results(outputs)
 
     def geodesic(self, set: Array, seeds: Array, *, nearest: Union[bool, DTypeLike] = False,
                  dtype: Optional[DTypeLike] = np.float32, out: Optional[Array] = None, nearest_out: Optional[Array] = None,

@@ -25,6 +25,9 @@ METHODS = {"auto": 0, "raster-scan": 1, "sweep": 2, "jump-flood": 3, "tile-fill"
 COMPLEMENT, SIGNED, CONNECTED, SLICES, NO_BORDER, NO_INNER, MIXED, LABELS, BORDER, DENSE = (1 << bit for bit in range(10))
 
 
+OPERATIONS = {"dilate": 0, "erode": 1, "open": 2, "close": 3}
+
+
 class Image(ctypes.Structure):
     _fields_ = [("data", c_void_p), ("type", c_int), ("ndim", c_int32), ("size", c_int64 * 3), ("stride", c_int64 * 3),
                 ("memory", c_int), ("reserved", c_int32)]
@@ -59,7 +62,7 @@ LOG = ctypes.CFUNCTYPE(None, c_void_p, c_char_p)
 _CONTEXT, _IMAGE, _OPTIONS, _COUNT = c_void_p, POINTER(Image), POINTER(Options), POINTER(c_int64)
 _LABELS = POINTER(SlabLabels)
 
-# Every function of apsis.h that the package calls: what it returns and what it takes.
+# Every function of apsis.h and apsis_measures.h that the package calls: what it returns and what it takes.
 PROTOTYPES = {
     "apsis_version": (c_int, []),
     "apsis_status_name": (c_char_p, [c_int]),
@@ -75,6 +78,7 @@ PROTOTYPES = {
     "apsis_components": (c_int, [_CONTEXT, _IMAGE, _IMAGE, c_void_p, c_int64, _COUNT, _OPTIONS]),
     "apsis_statistics": (c_int, [_CONTEXT, _IMAGE, c_void_p, c_int64, _COUNT, _OPTIONS]),
     "apsis_contacts": (c_int, [_CONTEXT, _IMAGE, c_void_p, c_int64, _COUNT, _OPTIONS]),
+    "apsis_morphology": (c_int, [_CONTEXT, c_int, c_double, _IMAGE, _IMAGE, _OPTIONS]),
     "apsis_geodesic": (c_int, [_CONTEXT, _IMAGE, _IMAGE, _IMAGE, _IMAGE, _OPTIONS]),
     "apsis_eccentricity": (c_int, [_CONTEXT, _IMAGE, _IMAGE, _IMAGE, c_void_p, c_int64, _COUNT, _OPTIONS]),
     "apsis_slab_summary": (c_int, [_CONTEXT, _IMAGE, c_int64, c_void_p, c_void_p, _OPTIONS]),

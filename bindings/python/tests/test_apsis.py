@@ -11,7 +11,8 @@ import pytest
 import apsis
 from apsis import _library, slabs
 
-HEADER = (pathlib.Path(__file__).parents[3] / "include" / "apsis.h").read_text()
+INCLUDE = pathlib.Path(__file__).parents[3] / "include"
+HEADER = "".join((INCLUDE / name).read_text() for name in ("apsis.h", "apsis_measures.h"))
 
 
 def random_set(*shape, density=0.2, seed=1):
@@ -187,7 +188,7 @@ def test_enumerators():
             assert values[name] == value, name
     for names, own in (("EUCLIDEAN CITY_BLOCK CHESSBOARD CHAMFER", _library.METRICS),
                        ("AUTO RASTER_SCAN SWEEP JUMP_FLOOD TILE_FILL EVERY_SOURCE SWEEP_BLOCKS SWEEP_ROWS SEQUENTIAL_SCAN",
-                        _library.METHODS)):
+                        _library.METHODS), ("DILATE ERODE OPEN CLOSE", _library.OPERATIONS)):
         assert own == {name.lower().replace("_", "-"): values[name] for name in names.split()}
 
 

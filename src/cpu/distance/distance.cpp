@@ -223,6 +223,7 @@ class Lines {
     /// A line along an axis, with the results of a thread's scratch memory.
     Line<Cost> line_of(const Bench<Cost> &bench, int axis, const Cost *cost, const Cost *order) const {
         Line<Cost> line{job_.set.size[axis], cost, order, table_[axis], bench.least, bench.arg, bench.arg_order, bench.bracket};
+        line.limit = static_cast<Cost>(std::min<int64_t>(job_.measure.limit, std::numeric_limits<Cost>::max()));
         line.may_saturate = sizeof(Cost) == 4 && !is_narrow(job_.measure);
         return line;
     }

@@ -1,6 +1,6 @@
 // The inner loops of the distance transform: see lines.h.  Compiled once for every instruction set.
 //
-// Outward search: after Saito and Toriwaki 1994, ended by the exact bound of Meijster et al. 2000.
+// Outward search: after Saito and Toriwaki 1994, ended by the exact bound of Meijster et al. 2000, or at the limit.
 // Monotone argmin: rows of a totally monotone matrix (Aggarwal et al. 1987) by divide and conquer.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cpu/distance/lines.cpp"
@@ -110,7 +110,7 @@ HWY_INLINE bool search_block(D d, hn::Vec<D> lanes, const Line<T> &line, int64_t
         for (int b = 1; b < B; ++b) worst = hn::Max(worst, best[b].cost);
         // A candidate k away costs at least table[k]; where order decides, an equal cost may still win.
         const bool more = ORDERED ? !hn::AllTrue(d, hn::Lt(worst, step)) : !hn::AllFalse(d, hn::Gt(worst, step));
-        if (!more) {
+        if (!more || line.table[k] > line.limit) {
             for (int b = 0; b < B; ++b) store<ORDERED>(d, line, x + b * N, best[b]);
             return true;
         }
@@ -228,6 +228,18 @@ class Ends {
     int64_t pixel_[32], best_[32];  // the next one last
 };
 
+/// If no candidate of a line is within the limit, each pixel gets its own.
+template <class T, class D>
+bool give_up(D d, const Line<T> &line) {
+    auto least = hn::Set(d, hwy::HighestValue<T>());
+    for (int64_t x = 0; x < line.length; x += static_cast<int64_t>(hn::Lanes(d)))
+        least = hn::Min(least, hn::LoadU(d, line.cost + x));
+    if (line.end_cost || hn::GetLane(hn::MinOfLanes(d, least)) <= line.limit) return false;
+    std::copy_n(line.cost, line.length, line.least);
+    if (line.order) std::fill_n(line.arg, line.length, T(0)), std::fill_n(line.arg_order, line.length, T(0));
+    return true;
+}
+
 template <bool ORDERED, class T>
 void solve_line(const Line<T> &line) {
     const hn::ScalableTag<T> d;
@@ -241,6 +253,7 @@ void solve_line(const Line<T> &line) {
         int64_t x = begin;
         while (x < end && search_block<ORDERED, B>(d, lanes, line, x)) x += block;
         if (x >= end) continue;
+        if (x == 0 && give_up(d, line)) return;
         const int64_t high = ends.best(d, lanes, line, end - 1, low);
         bracket_segment<ORDERED>(d, lanes, line, begin, end, low, high);
         if (line.end_cost) take_ends<ORDERED>(d, line, begin, end);

@@ -8,6 +8,8 @@
 // Among equal costs the lower order wins, then the lower x', so that the answer is unique.
 #pragma once
 
+#include <limits>
+
 #include "core/columns.h"
 #include "core/measure.h"
 
@@ -32,10 +34,11 @@ struct Line {
     Cost *arg_order;    // the order of that x'; likewise
     Cost *bracket;      // scratch, length + LINE_PAD
     // Of a label image: for each pixel the nearest one of another value on the line, as a candidate beside those above.
-    const Cost *end_cost = nullptr;  // [0, length + LINE_PAD): 0 behind the line; nullptr: there are none
-    const Cost *end_arg = nullptr;   // its x'; nullptr if `order` is
-    Cost end_order = 0;              // the order of each of them
-    bool may_saturate = false;       // whether costs may be too long for their type
+    const Cost *end_cost = nullptr;                 // [0, length + LINE_PAD): 0 behind the line; nullptr: there are none
+    const Cost *end_arg = nullptr;                  // its x'; nullptr if `order` is
+    Cost end_order = 0;                             // the order of each of them
+    Cost limit = std::numeric_limits<Cost>::max();  // a least cost above it may be any other one above it
+    bool may_saturate = false;                      // whether costs may be too long for their type
 };
 
 /// How offsets along an axis become 32-bit costs.  From `reach` on they are too long for that, or there is no site.

@@ -1,6 +1,8 @@
 // Writes a row of results to outputs of any pixel type: costs as distances, sites as indices.
 #pragma once
 
+#include <algorithm>
+
 #include "core/label_values.h"
 #include "runtime/backend.h"
 
@@ -13,11 +15,30 @@ struct RowTarget {
     bool inside;  // of a signed map: writes only the pixels of the set, negated
 };
 
-/// Writes the distances of a row, if the job has this output.  cost_at(x) is the cost of pixel x.
+/// Writes a row of a mask.  cost_at(x) is the cost of pixel x.
+template <class CostAt>
+void write_mask(const RowTarget &target, CostAt cost_at) {
+    const View &out = target.job.distance;
+    const int64_t width = out.size[0], limit = target.job.measure.limit;
+    uint8_t *const row = out.row(target.y, target.z);
+    const auto bit = [&](int64_t x) { return static_cast<uint8_t>((cost_at(x) > limit) == target.job.beyond); };
+    if (out.type == APSIS_U8) {
+        for (int64_t x = 0; x < width; ++x) put<uint8_t>(out, row, x, bit(x));
+        return;
+    }
+    for (int64_t x = 0; x < width; x += 8) {
+        uint8_t byte = 0;
+        for (int64_t k = 0; k < std::min<int64_t>(8, width - x); ++k) byte |= static_cast<uint8_t>(bit(x + k) << k);
+        row[x / 8] = byte;
+    }
+}
+
+/// Writes the distances of a row, or their mask, if the job has this output.  cost_at(x) is the cost of pixel x.
 template <class CostAt>
 void write_distances(const RowTarget &target, CostAt cost_at) {
     const View &out = target.job.distance;
     if (!out) return;
+    if (target.job.is_mask()) return write_mask(target, cost_at);
     uint8_t *const row = out.row(target.y, target.z);
     const Measure &measure = target.job.measure;
     const auto write = [&](auto pixel) {

@@ -12,6 +12,7 @@ using Words = std::vector<std::string>;
 int run_distance(const Words &words);
 int run_voronoi(const Words &words);
 int run_components(const Words &words);
+int run_morphology(const Words &words);
 int run_geodesic(const Words &words);
 int run_eccentricity(const Words &words);
 int run_statistics(const Words &words);

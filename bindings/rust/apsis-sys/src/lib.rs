@@ -91,6 +91,13 @@ pub const APSIS_GEODESIC: apsis_transform = 3;
 pub const APSIS_ECCENTRICITY: apsis_transform = 4;
 pub const APSIS_STATISTICS: apsis_transform = 5;
 pub const APSIS_CONTACTS: apsis_transform = 6;
+pub const APSIS_MORPHOLOGY: apsis_transform = 7;
+
+pub type apsis_operation = c_int;
+pub const APSIS_DILATE: apsis_operation = 0;
+pub const APSIS_ERODE: apsis_operation = 1;
+pub const APSIS_OPEN: apsis_operation = 2;
+pub const APSIS_CLOSE: apsis_operation = 3;
 
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -266,6 +273,14 @@ extern "C" {
         contacts: *mut apsis_contact,
         capacity: i64,
         count: *mut i64,
+        options: *const apsis_options,
+    ) -> apsis_status;
+    pub fn apsis_morphology(
+        context: *mut apsis_context,
+        operation: apsis_operation,
+        radius: f64,
+        set: *const apsis_image,
+        result: *const apsis_image,
         options: *const apsis_options,
     ) -> apsis_status;
     pub fn apsis_geodesic(

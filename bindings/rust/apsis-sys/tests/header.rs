@@ -1,20 +1,22 @@
-//! `src/lib.rs` declares what `apsis.h` declares: every enumerator, field, callback and function of the header, put into
-//! Rust word by word, is in it, and nothing else is.
+//! `src/lib.rs` declares what `apsis.h` and `apsis_measures.h` declare: every enumerator, field, callback and function of the
+//! headers, put into Rust word by word, is in it, and nothing else is.
 
 use std::collections::BTreeSet;
 
 const HEADER: &str = include_str!("../../../../include/apsis.h");
+const MEASURES: &str = include_str!("../../../../include/apsis_measures.h");
 const OURS: &str = include_str!("../src/lib.rs");
 
-/// Of the header, nothing but declarations.
+/// Of the headers, nothing but declarations.
 fn declarations() -> String {
-    let mut rest = HEADER;
     let mut text = String::new();
-    while let Some(start) = rest.find("/*") {
-        text.push_str(&rest[..start]);
-        rest = &rest[start + rest[start..].find("*/").expect("a comment ends") + 2..];
+    for mut rest in [HEADER, MEASURES] {
+        while let Some(start) = rest.find("/*") {
+            text.push_str(&rest[..start]);
+            rest = &rest[start + rest[start..].find("*/").expect("a comment ends") + 2..];
+        }
+        text.push_str(rest);
     }
-    text.push_str(rest);
     words(&text)
 }
 

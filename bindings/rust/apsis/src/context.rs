@@ -12,7 +12,7 @@ use apsis_sys as sys;
 
 use crate::error::{Error, Status};
 use crate::image::{DeviceImage, Source, Target, Writable};
-use crate::options::Options;
+use crate::options::{Operation, Options};
 
 pub use sys::apsis_component as Component;
 pub use sys::apsis_contact as Contact;
@@ -167,6 +167,19 @@ impl Context {
     pub fn voronoi(&self, set: &dyn Source, cells: &mut dyn Target, options: &Options) -> Result<(), Error> {
         let (set, cells) = (self.source(set)?, self.target(Some(cells))?);
         self.call(|raw| unsafe { sys::apsis_voronoi(raw, &set, or_null(&cells), options.raw()) })
+    }
+
+    /// The set, dilated, eroded, opened or closed by a ball of this radius: 1 in the set that it has become, otherwise 0.
+    pub fn morphology(
+        &self,
+        operation: Operation,
+        radius: f64,
+        set: &dyn Source,
+        result: &mut dyn Target,
+        options: &Options,
+    ) -> Result<(), Error> {
+        let (set, result) = (self.source(set)?, self.target(Some(result))?);
+        self.call(|raw| unsafe { sys::apsis_morphology(raw, operation as i32, radius, &set, or_null(&result), options.raw()) })
     }
 
     /// Numbers the connected components of the set 1, 2, 3, ... by their lowest index, and returns how many there are.

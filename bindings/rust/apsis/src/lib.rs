@@ -40,5 +40,5 @@ pub use apsis_sys as sys;
 pub use context::{device_count, Component, Contact, Context, Device, Extent};
 pub use error::{Error, Status};
 pub use image::{DeviceImage, Image, ImageMut, Pixel, Source, Target, Writable};
-pub use options::{Method, Metric, Options};
+pub use options::{Method, Metric, Operation, Options};
 pub use slabs::{measure, Beside, Labels, Part, Paths, Slab, Summary};

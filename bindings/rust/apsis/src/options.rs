@@ -13,6 +13,17 @@ pub enum Metric {
     Chamfer = sys::APSIS_CHAMFER,
 }
 
+/// What becomes of a set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(i32)]
+#[non_exhaustive]
+pub enum Operation {
+    Dilate = sys::APSIS_DILATE,
+    Erode = sys::APSIS_ERODE,
+    Open = sys::APSIS_OPEN,
+    Close = sys::APSIS_CLOSE,
+}
+
 /// The method to compute with; the published ones are there for comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(i32)]

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
 
-use apsis::{Contact, Context, Device, Image, ImageMut, Method, Metric, Options, Source, Status};
+use apsis::{Contact, Context, Device, Image, ImageMut, Method, Metric, Operation, Options, Source, Status};
 
 const SIZE: [usize; 2] = [9, 5];
 
@@ -42,6 +42,27 @@ fn distances_and_nearest_pixels() {
         let mut which = ImageMut::new(&mut nearest, &SIZE).unwrap();
         context.distance(&set, Some(&mut out), Some(&mut which), &Options::new()).unwrap();
         assert_eq!((squares, nearest), by_trying(&mask), "{}", context.name());
+    }
+}
+
+#[test]
+fn dilation_and_its_kin() {
+    let mask = mask();
+    let set = Image::new(&mask, &SIZE).unwrap();
+    for context in contexts() {
+        let run = |operation, radius, from: &Image<u8>| {
+            let mut pixels = vec![7u8; 45];
+            let mut result = ImageMut::new(&mut pixels, &SIZE).unwrap();
+            context.morphology(operation, radius, from, &mut result, &Options::new()).map(|()| pixels)
+        };
+        let grown = run(Operation::Dilate, 1.5, &set).unwrap();
+        let near: Vec<u8> = by_trying(&mask).0.iter().map(|&square| (square <= 2) as u8).collect();
+        assert_eq!(grown, near, "{}", context.name());
+        let closed = run(Operation::Erode, 1.5, &Image::new(&grown, &SIZE).unwrap()).unwrap();
+        assert_eq!(run(Operation::Close, 1.5, &set).unwrap(), closed);
+        assert_eq!(run(Operation::Open, 0.0, &set).unwrap(), mask);
+        let error = run(Operation::Open, -1.0, &set).unwrap_err();
+        assert!(error.to_string().contains("radius is -1"), "{}", error);
     }
 }
 
