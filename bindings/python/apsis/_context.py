@@ -15,7 +15,7 @@ from . import _lines as lines
 from ._arrays import LABELS, LENGTHS, Array
 from ._calls import Calls, Device, chosen_device, outside
 from ._errors import wrong
-from ._options import Spacing, flag, flags, options
+from ._options import Periodic, Spacing, flag, flags, options, periodic_flags
 
 __all__ = ["COMPONENT", "CONTACT", "Context", "Device", "EXTENT", "context_for", "device_count", "outside"]
 
@@ -60,12 +60,14 @@ class Context(Calls):
                  out: Optional[Array] = None, nearest_out: Optional[Array] = None, spacing: Spacing = None,
                  metric: str = "euclidean", max_distance: Optional[float] = None, complement: bool = False,
                  signed: bool = False, slices: bool = False, method: str = "auto", labels: bool = False,
-                 border: bool = False) -> Any:
+                 border: bool = False, periodic: Periodic = False) -> Any:
         """apsis.distance in this context."""
         source = arrays.as_given("set", set, labels)
         given = flags(complement=complement, signed=signed, slices=slices, labels=labels, border=border)
-        is_line = len(source.shape) == 1 and border and (complement or signed or labels)
-        chosen = options(len(source.shape), given & ~c.BORDER if is_line else given, spacing=spacing, metric=metric,
+        around = periodic_flags(periodic, len(source.shape), slices)
+        has_ends = len(source.shape) == 1 and border and (complement or signed or labels)
+        is_line = has_ends and not around  # a periodic line has no ends
+        chosen = options(len(source.shape), (given & ~c.BORDER if has_ends else given) | around, spacing=spacing, metric=metric,
                          max_distance=max_distance, method=method)
         outputs = [arrays.output("out", out, "dtype", dtype, LENGTHS, set, source),
                    arrays.index_output("nearest_out", nearest_out, "nearest", nearest, set, source)]
@@ -78,11 +80,11 @@ class Context(Calls):
     def voronoi(self, set: Array, *, connected: bool = False, out: Optional[Array] = None, dtype: Optional[DTypeLike] = None,
                 spacing: Spacing = None, metric: str = "euclidean", max_distance: Optional[float] = None,
                 complement: bool = False, slices: bool = False, method: str = "auto", mixed: bool = False,
-                labels: bool = False) -> Array:
+                labels: bool = False, periodic: Periodic = False) -> Array:
         """apsis.voronoi in this context."""
         source = arrays.as_given("set", set, labels)
         chosen = options(len(source.shape), flags(complement=complement, connected=connected, slices=slices, mixed=mixed,
-                                                  labels=labels),
+                                                  labels=labels) | periodic_flags(periodic, len(source.shape), slices),
                          spacing=spacing, metric=metric, max_distance=max_distance, method=method)
         wanted = values.map_type(True if dtype is None else dtype, source) if labels else True if dtype is None else dtype
         outputs = [arrays.index_output("out", out, "dtype", wanted, set, source)]
@@ -96,17 +98,19 @@ class Context(Calls):
     def components(self, set: Array, *, connectivity: Optional[int] = 1, statistics: bool = False,
                    dtype: Optional[DTypeLike] = np.int32, out: Optional[Array] = None, largest: Optional[int] = None,
                    min_area: Optional[int] = None, max_area: Optional[int] = None, border: bool = True, inner: bool = True,
-                   complement: bool = False, slices: bool = False, method: str = "auto", labels: bool = False) -> Any:
+                   complement: bool = False, slices: bool = False, method: str = "auto", labels: bool = False,
+                   periodic: Periodic = False) -> Any:
         """apsis.components in this context."""
         source = arrays.as_given("set", set, labels)
+        around = periodic_flags(periodic, len(source.shape), slices)
         no_border, no_inner = not flag("border", border), not flag("inner", inner)
         if len(source.shape) == 1 and (no_border or no_inner):  # a row of an image is all border
-            if labels:
-                raise wrong("border and inner are True alone for labels of one axis")
+            if labels or around:
+                raise wrong(f"border and inner are True alone for {'labels' if labels else 'periodic sets'} of one axis")
             source = lines.by_ends(source, flag("complement", complement), no_border, no_inner)
             no_border = no_inner = False
         chosen = options(len(source.shape), flags(complement=complement, slices=slices, no_border=no_border,
-                                                  no_inner=no_inner, labels=labels),
+                                                  no_inner=no_inner, labels=labels) | around,
                          connectivity=connectivity, largest=largest, min_area=min_area, max_area=max_area, method=method)
         numbers = arrays.output("out", out, "dtype", dtype, LABELS, set, source)
         known_type = COMPONENT if flag("statistics", statistics) else None
@@ -126,10 +130,11 @@ class Context(Calls):
         return known if dense else values.in_order(known, source, "value")
 
     def contacts(self, labels: Array, *, connectivity: Optional[int] = 1, spacing: Spacing = None,
-                 slices: bool = False) -> np.ndarray[Any, Any]:
+                 slices: bool = False, periodic: Periodic = False) -> np.ndarray[Any, Any]:
         """apsis.contacts in this context."""
         source = arrays.as_labels("labels", labels)
-        chosen = options(len(source.shape), flags(slices=slices, labels=True), connectivity=connectivity, spacing=spacing)
+        around = periodic_flags(periodic, len(source.shape), slices)
+        chosen = options(len(source.shape), flags(slices=slices, labels=True) | around, connectivity=connectivity, spacing=spacing)
         _, known = self._transform_counted(c.lib.apsis_contacts, source, [], CONTACT, chosen, "labels")
         assert known is not None
         if len(source.shape) == 1:  # where faces are points

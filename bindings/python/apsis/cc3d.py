@@ -5,8 +5,8 @@
     known, touching = cc3d.statistics(labels), cc3d.contacts(labels)
 
 Images are arrays of integers, bools or floats, of 1 to 3 axes, in the order of C or of Fortran.  What differs: components are
-numbered in the order of their first elements, those of largest_k too; areas of contacts are of float64; `delta` and
-`periodic_boundary` are not taken, and there are no voxel graphs.  `device` is an addition: see apsis.distance.
+numbered in the order of their first elements, those of largest_k too; areas of contacts are of float64; `delta` is not
+taken, and there are no voxel graphs.  `device` is an addition: see apsis.distance.
 """
 
 from __future__ import annotations
@@ -45,9 +45,8 @@ def connected_components(data: Any, max_labels: int = -1, connectivity: int = 26
     array = in_memory("data", data)
     axes_of_neighbours(connectivity, array.ndim)
     is_periodic = flag("periodic_boundary", periodic_boundary)
-    refuse("apsis has no images that close on themselves yet", "periodic_boundary", is_periodic, False)
     is_set = _is_set(array, binary_image, delta)
-    labels, count = _components(array, connectivity, is_set, device, out_dtype, out_file)
+    labels, count = _components(array, connectivity, is_set, device, out_dtype, out_file, periodic=is_periodic)
     if is_tensor(data):
         import torch
         labels = torch.from_numpy(labels)
@@ -222,14 +221,16 @@ def _source(array: Numbers, is_set: bool) -> Numbers:
 
 
 def _components(array: Numbers, connectivity: int, is_set: bool, device: Optional[Device],
-                out_dtype: Optional[DTypeLike] = None, out_file: Any = None, largest: Optional[int] = None) -> tuple[Any, int]:
+                out_dtype: Optional[DTypeLike] = None, out_file: Any = None, largest: Optional[int] = None, periodic: bool = False) -> tuple[Any, int]:
     """Labels of the type that cc3d would choose, in the order in memory that the image has, and how many."""
     axes = axes_of_neighbours(connectivity, array.ndim)
     if array.size == 0:
         return np.zeros(array.shape, array.dtype if out_dtype is None else out_dtype), 0
     labels, filled = output_for(out_file, output_type(array, connectivity, is_set, out_dtype), array)
-    _, count = context_for(array, device).components(_source(array, is_set), connectivity=axes, labels=not is_set,
-                                                     largest=largest, out=filled.T if is_of_fortran(array) else filled)
+    source = _source(array, is_set)
+    closing = [axis for axis, length in enumerate(source.shape) if periodic and length > 1]
+    _, count = context_for(array, device).components(source, connectivity=axes, labels=not is_set, largest=largest,
+                                                     periodic=closing, out=filled.T if is_of_fortran(array) else filled)
     if filled.dtype.itemsize != labels.dtype.itemsize:
         labels[...] = filled
     return labels, count

@@ -16,13 +16,10 @@ import apsis.edt
 sys.modules["edt"], sys.modules["cc3d"] = apsis.edt, apsis.cc3d
 
 DELTA = "delta: no components of nearly equal values"
-PERIODIC = "periodic_boundary: no images that close on themselves"
 GRAPHS = "no voxel graphs"
 STACK = "an image that is cut is for apsis.slabs and apsis.dask"
 LEFT_OUT = {
     "test_continuous_ccl_diagonal": DELTA, "test_continuous_ccl_4_6": DELTA, "test_continuous_blocks": DELTA,
-    "test_periodic_boundary_2d": PERIODIC, "test_periodic_boundary_6": PERIODIC, "test_periodic_boundary_8": PERIODIC,
-    "test_binary_image_2d": PERIODIC, "test_binary_image_3d": PERIODIC,
     "test_voxel_graph_2d": GRAPHS, "test_voxel_graph_3d": GRAPHS, "test_color_connectivity_graph_4": GRAPHS,
     "test_color_connectivity_graph_6": GRAPHS, "test_color_connectivity_graph_8_uint8": GRAPHS,
     "test_color_connectivity_graph_8_uint32": GRAPHS, "test_color_connectivity_graph_26": GRAPHS,
@@ -37,8 +34,6 @@ def reason_for(item):
     reason = LEFT_OUT.get(item.name.partition("[")[0])
     if reason == DELTA and getattr(options["dtype"], "__name__", "") == "float16":
         return None  # which cc3d refuses, too
-    if item.name.startswith("test_binary_image") and (not options["periodic_boundary"] or options["connectivity"] > 8):
-        return None
     return reason
 
 
