@@ -65,7 +65,7 @@ static void small_volumes(bench *b) {
 
 static void random_spacing(problem *p, chance *c) {
     if (roll_below(c, 2)) return;
-    static const double units[] = {1, 0.5, 0.1, 3};
+    static const double units[] = {1, 0.5, 0.25, 4};
     const int64_t x = 1 + roll_below(c, 5), y = 1 + roll_below(c, 5), z = 1 + roll_below(c, 5);
     set_spacing(p, x, y, z, units[roll_below(c, COUNT(units))]);
 }
