@@ -2,7 +2,8 @@
 // and joined along their rims (merge.cuh); components are selected (select.cuh), numbered by a scan, measured (statistics.cuh),
 // and their labels written (write.cuh).
 //
-// Chosen for every call on components, unless the job asks for a published method, or is of a label image or with periodic axes (values.cu).
+// Chosen for every call on components, unless the job asks for a published method, is of a label image, or has periodic axes
+// (values.cu).
 //
 // Cost: 1 byte a pixel in (1/8 from bits) and the labels out.  In between 3/4 byte a pixel, most of it in the second cache.
 #include "cuda/runtime/cub.h"  // before CUB's other headers

@@ -1,7 +1,7 @@
 // Connected components of label images on the device, step by step: values.cuh has the method and its cost.
 //
-// Chosen for jobs by value, and for those with periodic axes, in which a set is a label image of one value: parts of tiles of sets
-// are known only where they go on in another tile.
+// Chosen for jobs by value, and for those with periodic axes, in which a set becomes a label image of one value: of a set only
+// those parts of tiles are known that go on in another tile.
 #include "cuda/runtime/cub.h"  // before CUB's other headers
 
 #include "cuda/components/values.h"

@@ -1,4 +1,4 @@
-/* Distance and cells in images that close on themselves: against every pixel with every site and its copies, and against tilings. */
+/* Distance and cells in images that close on themselves: against every pixel with every site and its copies, and tilings. */
 #include "run_distance.h"
 
 static uint32_t periodic_flags(int which) { return (uint32_t)which * APSIS_PERIODIC_X; }

@@ -1,5 +1,5 @@
-// Joins parts across the seam of an image that closes on itself: the runs of its first rows with those of its last ones, and the
-// first run of each row with the last ones.  Chosen for periodic axes, once parts are joined across blocks.
+// Joins parts across the seam of an image that closes on itself: the runs of its first rows with those of its last ones, and
+// the first run of each row with the last ones.  Chosen for periodic axes, once parts are joined across blocks.
 //
 // Cost: some nanoseconds for each pair of neighbours across the seam.
 #pragma once

@@ -1,5 +1,5 @@
-// apsis_distance on the CPU in images that close on themselves, Euclidean and city-block: of sets and of label images.  The back
-// end chooses it where an axis is periodic.
+// apsis_distance on the CPU in images that close on themselves, Euclidean and city-block: of sets and of label images.  The
+// back end chooses it where an axis is periodic.
 //
 // Axis by axis every pixel takes the best candidate of its line (cpu/distance/lines.h), at the cost that this has from the axes
 // before.  Beside a line along a periodic axis stand copies of it, half of one on each side: no nearest site is farther away.
