@@ -134,7 +134,8 @@ class Context(Calls):
         """apsis.contacts in this context."""
         source = arrays.as_labels("labels", labels)
         around = periodic_flags(periodic, len(source.shape), slices)
-        chosen = options(len(source.shape), flags(slices=slices, labels=True) | around, connectivity=connectivity, spacing=spacing)
+        chosen = options(len(source.shape), flags(slices=slices, labels=True) | around, connectivity=connectivity,
+                         spacing=spacing)
         _, known = self._transform_counted(c.lib.apsis_contacts, source, [], CONTACT, chosen, "labels")
         assert known is not None
         if len(source.shape) == 1:  # where faces are points

@@ -221,7 +221,8 @@ def _source(array: Numbers, is_set: bool) -> Numbers:
 
 
 def _components(array: Numbers, connectivity: int, is_set: bool, device: Optional[Device],
-                out_dtype: Optional[DTypeLike] = None, out_file: Any = None, largest: Optional[int] = None, periodic: bool = False) -> tuple[Any, int]:
+                out_dtype: Optional[DTypeLike] = None, out_file: Any = None, largest: Optional[int] = None,
+                periodic: bool = False) -> tuple[Any, int]:
     """Labels of the type that cc3d would choose, in the order in memory that the image has, and how many."""
     axes = axes_of_neighbours(connectivity, array.ndim)
     if array.size == 0:
