@@ -89,6 +89,7 @@ DistancePlan plan_of(const DistanceJob &job, const Limits &limits) {
             throw Error(APSIS_ERROR_UNSUPPORTED, "options: method is APSIS_SEQUENTIAL_SCAN, which is for the CPU");
         default: break;
     }
+    if (job.periodic.any()) return {distance::periodic_scratch(job), distance::distance_in_periodic};
     if (job.labels) return {distance::labels_scratch(job), distance::distance_of_labels};
     if (job.measure.metric == APSIS_CHESSBOARD) return {distance::chessboard_scratch(job), distance::chessboard};
     if (const plane::Plan plan = plane::plan_of(job, limits); plan.way != plane::Way::NONE)

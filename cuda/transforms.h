@@ -34,6 +34,10 @@ void distance_by_lines(const DistanceJob &job, void *scratch, cudaStream_t strea
 size_t labels_scratch(const DistanceJob &job);
 void distance_of_labels(const DistanceJob &job, void *scratch, cudaStream_t stream, const Progress &progress);
 
+// The same where an axis is periodic, of sets and of label images.
+size_t periodic_scratch(const DistanceJob &job);
+void distance_in_periodic(const DistanceJob &job, void *scratch, cudaStream_t stream, const Progress &progress);
+
 // Chessboard distance.
 size_t chessboard_scratch(const DistanceJob &job);
 void chessboard(const DistanceJob &job, void *scratch, cudaStream_t stream, const Progress &progress);

@@ -199,8 +199,26 @@ enum {
     APSIS_LABELS     = 1 << 7, /**< The set is a label image: every value other than 0 is a set of its
                                     own, negative ones too. */
     APSIS_BORDER     = 1 << 8, /**< apsis_distance: what lies outside the image is background, 0. */
-    APSIS_DENSE      = 1 << 9  /**< apsis_statistics: components[i] is what is known of value i. */
+    APSIS_DENSE      = 1 << 9, /**< apsis_statistics: components[i] is what is known of value i. */
+    APSIS_PERIODIC_X = 1 << 10, /**< The image closes on itself along x, */
+    APSIS_PERIODIC_Y = 1 << 11, /**< along y, */
+    APSIS_PERIODIC_Z = 1 << 12  /**< along z, if that is no batch: see below. */
 };
+
+/*
+ * Periodic axes.  Behind the last pixel along the axis follows the first one.  Along such an axis
+ * the image has no border, and an index, and a coordinate, is that of the pixel in the image.
+ * The axis has at least 2 pixels; where it has 2, they are neighbours twice, inside the image and
+ * across the seam.  They are for
+ *
+ *     apsis_components    APSIS_AUTO
+ *     apsis_contacts
+ *     apsis_distance      APSIS_EUCLIDEAN and APSIS_CITY_BLOCK, APSIS_AUTO
+ *     apsis_voronoi       likewise, the complete map
+ *
+ * Paths, the chessboard metric, APSIS_CONNECTED, published methods and slabs take none in this
+ * version: APSIS_ERROR_UNSUPPORTED.  In apsis_statistics the flags are an error.
+ */
 
 /**
  * What to compute.  Zero in any field but the first means its default, and a
@@ -330,6 +348,9 @@ APSIS_API const char *apsis_message(const apsis_context *context);
  * with APSIS_LABELS, and outside the set, or with APSIS_COMPLEMENT in it.  Where no pixel
  * of the image is nearer than these, the nearest pixel is -1.
  *
+ * Along a periodic axis the shorter way counts; still, of several pixels as near, the lowest
+ * index is told.
+ *
  * Integers decide, and a floating-point distance is the exact value, rounded
  * once.  That holds for spacings in the ratio of whole numbers up to 2^20, whose
  * squares must fit the image (up to 2^17 in one of 16384^2).  Decimal ones are among
@@ -399,7 +420,8 @@ typedef struct apsis_component {
  * Options leave components out: by area, at the border of the image, or all but
  * the largest.  What is left out has no number and does not count.  (Limits of
  * area and the border are looked at first, then the largest are taken.  The
- * border is that of the axes in which the image has neighbours.)
+ * border is that of the axes in which the image has neighbours, and that are
+ * not periodic.)
  *
  * With APSIS_SLICES the numbers go on from slice to slice, and options->largest
  * is for each of them.
@@ -469,8 +491,9 @@ typedef struct apsis_contact {
  *
  * An edge or a corner has no area: two values that touch across such alone are told, with
  * area 0.  A face across x is spacing[1] * spacing[2] large, in 2-D spacing[1], and so on.
- * With APSIS_SLICES pixels of different z are no neighbours.  Other flags than these and
- * APSIS_LABELS are an error.
+ * With APSIS_SLICES pixels of different z are no neighbours.  Faces across the seam of a
+ * periodic axis count too: along one of two pixels each pair has two.  Other flags than these
+ * and APSIS_LABELS are an error.
  *
  * On a CPU context it takes some 150 bytes of host memory for each pair and thread beside the
  * workspace.

@@ -51,6 +51,9 @@ const (
 	Mixed      Flags = C.APSIS_MIXED      // Voronoi by Sweep: as the sweeps leave it
 	LabelImage Flags = C.APSIS_LABELS     // every value other than 0 is a set of its own
 	Border     Flags = C.APSIS_BORDER     // Distance: what lies outside the image is background
+	PeriodicX  Flags = C.APSIS_PERIODIC_X // the image closes on itself along x
+	PeriodicY  Flags = C.APSIS_PERIODIC_Y // along y
+	PeriodicZ  Flags = C.APSIS_PERIODIC_Z // along z
 )
 
 // Options say what to compute.  The zero value of each means its default, and nil options are all the defaults.

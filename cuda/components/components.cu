@@ -2,7 +2,8 @@
 // and joined along their rims (merge.cuh); components are selected (select.cuh), numbered by a scan, measured (statistics.cuh),
 // and their labels written (write.cuh).
 //
-// Chosen for every call on components, unless the job asks for a published method, or is of a label image (values.cu).
+// Chosen for every call on components, unless the job asks for a published method, is of a label image, or has periodic axes
+// (values.cu).
 //
 // Cost: 1 byte a pixel in (1/8 from bits) and the labels out.  In between 3/4 byte a pixel, most of it in the second cache.
 #include "cuda/runtime/cub.h"  // before CUB's other headers
@@ -143,14 +144,14 @@ class Components {
 }  // namespace
 
 size_t components_scratch(const ComponentsJob &job) {
-    if (job.by_value) return value_components_scratch(job);
+    if (job.by_value || job.periodic.any()) return value_components_scratch(job);
     const Plan plan = plan_of(job);
     return with_tile(plan, [&](auto tile) { return Components<decltype(tile)>(job, plan, nullptr).bytes(); });
 }
 
 void find_components(const ComponentsJob &job, void *memory, cudaStream_t stream, const Progress &progress,
                      HostNumber *number) {
-    if (job.by_value) return find_value_components(job, memory, stream, progress, number);
+    if (job.by_value || job.periodic.any()) return find_value_components(job, memory, stream, progress, number);
     const Plan plan = plan_of(job);
     with_tile(plan, [&](auto tile) { Components<decltype(tile)>(job, plan, memory).run(stream, progress, number); });
 }

@@ -25,6 +25,7 @@ struct Criteria {
     int64_t min_area, max_area;
     bool no_border, no_inner;
     bool is_volume;
+    Periodic periodic;  // of label images; along such an axis there is no border
     int key_bits;
 
     explicit Criteria(const ComponentsJob &job)
@@ -33,6 +34,7 @@ struct Criteria {
           no_border(job.no_border),
           no_inner(job.no_inner),
           is_volume(job.axes == 3),
+          periodic(job.periodic),
           key_bits(bits_below(job.set.pixels())) {}
 
     __device__ bool accepts(unsigned long long area) const {

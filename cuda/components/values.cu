@@ -1,10 +1,12 @@
 // Connected components of label images on the device, step by step: values.cuh has the method and its cost.
 //
-// Chosen for jobs by value.
+// Chosen for jobs by value, and for those with periodic axes, in which a set becomes a label image of one value: of a set only
+// those parts of tiles are known that go on in another tile.
 #include "cuda/runtime/cub.h"  // before CUB's other headers
 
 #include "cuda/components/values.h"
 
+#include "cuda/components/seam.cuh"
 #include "cuda/components/values.cuh"
 #include "cuda/runtime/progress.h"
 
@@ -34,8 +36,9 @@ class ValueComponents {
             throw Error(APSIS_ERROR_UNSUPPORTED,
                         "options: APSIS_LABELS is set, but slabs of label images are for the CPU in this version");
         plan_ = value_plan_of(job);
+        if (!job.by_value) take_members();
         const int64_t pixels = job.set.pixels(), words = ceil_div(job.set.size[0], WARP);
-        image_.set = job.set;
+        image_.set = job_.set;
         image_.words = static_cast<uint32_t>(words), image_.height = static_cast<uint32_t>(job.set.size[1]);
         image_.total = static_cast<uint32_t>(words * job.set.size[1] * job.set.size[2]);
         image_.across = plan_.across, image_.down = plan_.down;
@@ -55,6 +58,9 @@ class ValueComponents {
     size_t bytes() const { return carver_.used(); }
 
     void run(cudaStream_t stream, const Progress &progress, HostNumber *number) {
+        if (set_)
+            launch("write_members", write_members, ceil_div(set_.pixels(), BLOCK), BLOCK, stream, set_, job_.complement,
+                   image_.set);
         with_value_tile(job_.axes, job_.connectivity, [&](auto tile) {
             with_values(job_, [&](auto values) { find_parts<decltype(tile)>(values, stream); });
         });
@@ -67,12 +73,22 @@ class ValueComponents {
         if (job_.count || job_.components) number->ask(image_.before + image_.total, stream);
         if (job_.components) measure(*number, stream);
         if (job_.labels)
-            launch("write_values", write_values, ceil_div(blocks(), WRITTEN_WORDS), BLOCK, stream, image_, job_.labels);
+            launch("write_values", write_values, ceil_div(blocks(), WRITTEN_WORDS), BLOCK, stream, image_, job_.labels,
+                   job_.complement);
         if (job_.count) *job_.count = number->wait();
         report(progress, 1, stream);
     }
 
   private:
+    /// Makes of the job's set a label image.
+    void take_members() {
+        set_ = job_.set;
+        job_.set.type = APSIS_U8;
+        job_.set.data = carver_.take<uint8_t>(set_.pixels());
+        job_.set.stride[0] = 1, job_.set.stride[1] = set_.size[0], job_.set.stride[2] = set_.size[0] * set_.size[1];
+        job_.by_value = true;
+    }
+
     int64_t blocks() const { return ceil_div(image_.total, WARPS); }
 
     /// Labels the tiles and joins them.
@@ -80,6 +96,7 @@ class ValueComponents {
     void find_parts(const Values &values, cudaStream_t stream) const {
         launch(plan_.label, label_value_tile<Values, Tile>, stream, image_, values);
         launch(plan_.join, join_value_tile<Values, Tile>, stream, image_, values);
+        join_seams(job_, image_, values, stream);
     }
 
     size_t scan(void *memory, size_t bytes, cudaStream_t stream) const {
@@ -140,7 +157,8 @@ class ValueComponents {
         launch("finish_window", finish_window, ceil_div(count, BLOCK), BLOCK, stream, window);
     }
 
-    const ComponentsJob &job_;
+    ComponentsJob job_;
+    View set_;  // that of the job, if it is not by value; otherwise without data
     Carver carver_;
     ValueImage image_ = {};
     ValuePlan plan_;

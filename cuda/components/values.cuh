@@ -95,8 +95,9 @@ static __global__ void __launch_bounds__(BLOCK) sum_value_areas(ValueImage image
     const View &set = image.set;
     for_segments(image, [&](const ValuePixel &at, int length) {
         if (length == 0) return;
-        const bool at_edge = at.x == 0 || at.x + length == set.size[0] || at.y == 0 || at.y == set.size[1] - 1 ||
-                             (criteria.is_volume && (at.z == 0 || at.z == set.size[2] - 1));
+        const bool at_edge = (!criteria.periodic.along[0] && (at.x == 0 || at.x + length == set.size[0])) ||
+                             (!criteria.periodic.along[1] && (at.y == 0 || at.y == set.size[1] - 1)) ||
+                             (criteria.is_volume && !criteria.periodic.along[2] && (at.z == 0 || at.z == set.size[2] - 1));
         unsigned long long *const area = image.area + parent_of_head(image, at.word, at.index);
         atomicAdd(area, static_cast<unsigned long long>(length));
         if (at_edge) atomicOr(area, TOUCHES_BORDER);
@@ -160,8 +161,8 @@ static __global__ void __launch_bounds__(BLOCK) number_value_parts(ValueImage im
 
 constexpr int WRITTEN_WORDS = 8;  // of a row, by a warp: their loads are under way together
 
-/// Writes the labels of any type, or the selected set.
-static __global__ void __launch_bounds__(BLOCK, 4) write_values(ValueImage image, View labels) {
+/// Writes the labels of any type, or the selected set; as its complement, if it is one.
+static __global__ void __launch_bounds__(BLOCK, 4) write_values(ValueImage image, View labels, bool complement) {
     const int lane = threadIdx.x % WARP;
     const int64_t groups = ceil_div(image.words, WRITTEN_WORDS), rows = image.set.size[1] * image.set.size[2];
     const int64_t step = item_step() / WARP;
@@ -191,12 +192,12 @@ static __global__ void __launch_bounds__(BLOCK, 4) write_values(ValueImage image
             const int64_t at = x + i * WARP;
             const bool is_inside = at < image.set.size[0];
             if (labels.type == APSIS_BIT) {
-                const uint32_t all = __ballot_sync(ALL_LANES, own > 0);
+                const uint32_t all = __ballot_sync(ALL_LANES, (own > 0) != complement);
                 if (lane % 8 == 0 && is_inside) to[at / 8] = static_cast<uint8_t>(all >> lane);
             } else if (is_inside) {
                 if (labels.type == APSIS_I32) put(labels, to, at, own);
                 if (labels.type == APSIS_I64) put(labels, to, at, int64_t(own));
-                if (labels.type == APSIS_U8) put(labels, to, at, static_cast<uint8_t>(own > 0));
+                if (labels.type == APSIS_U8) put(labels, to, at, static_cast<uint8_t>((own > 0) != complement));
             }
         }
     }

@@ -71,21 +71,24 @@ struct Direction {
 };
 
 template <class Pixel>
-__global__ void __launch_bounds__(BLOCK)
-    emit_faces(View image, bool is_volume, int connectivity, Values values, int bits, Segments segments, Items items) {
+__global__ void __launch_bounds__(BLOCK) emit_faces(View image, bool is_volume, int connectivity, Periodic periodic,
+                                                    Values values, int bits, Segments segments, Items items) {
     for_segments(segments, image, [&](int64_t begin, int64_t end, int64_t y, int64_t z) {
         const uint8_t *const row = image.row(y, z);
         for (int n = 0; n < 13; ++n) {  // the directions before (0, 0, 0)
             const Direction to(n);
-            const int dx = to.dx, dy = to.dy, dz = to.dz;
-            if (to.axes > connectivity || (dz && (!is_volume || z == 0)) || y + dy < 0 || y + dy >= image.size[1]) continue;
+            const int dx = to.dx;
+            const int64_t other_y = periodic.wrap(1, y + to.dy, image.size[1]),
+                          other_z = periodic.wrap(2, z + to.dz, image.size[2]);
+            if (to.axes > connectivity || (to.dz && !is_volume) || other_y < 0 || other_z < 0) continue;
             const uint64_t kind = static_cast<uint64_t>(to.kind());
-            const uint8_t *const other = image.row(y + dy, z + dz);
+            const uint8_t *const other = image.row(other_y, other_z);
             walk(
                 begin, end,
                 [&](int64_t x, uint64_t &key) {
-                    if (x + dx < 0 || x + dx >= image.size[0]) return false;
-                    const Pixel here = pixel_at<Pixel>(image, row, x), there = pixel_at<Pixel>(image, other, x + dx);
+                    const int64_t other_x = periodic.wrap(0, x + dx, image.size[0]);
+                    if (other_x < 0) return false;
+                    const Pixel here = pixel_at<Pixel>(image, row, x), there = pixel_at<Pixel>(image, other, other_x);
                     if (here == there || here == 0 || there == 0) return false;
                     const Pixel least = here < there ? here : there, most = here < there ? there : here;
                     key = number_of(values, least) << bits | number_of(values, most);
@@ -169,6 +172,18 @@ __global__ void __launch_bounds__(BLOCK) count_tiles(View image, int64_t tiles, 
         }
         __syncthreads();
     }
+}
+
+/// Counts the faces of pairs across a seam.
+template <class Pixel>
+__global__ void __launch_bounds__(BLOCK) count_seam(View image, Seam seam, Pairs pairs) {
+    const int64_t i = first_item();
+    if (i >= seam.pixels()) return;
+    seam.for_neighbours(i, [&](const int64_t(&at)[3], const int64_t(&to)[3], int axes) {
+        const uint32_t own = pixel_at<Pixel>(image, image.row(at[1], at[2]), at[0]),
+                       other = pixel_at<Pixel>(image, image.row(to[1], to[2]), to[0]);
+        if (own && other && own != other) pairs.add(min(own, other) << 16 | max(own, other), axes > 1 ? CORNER : seam.axis, 1);
+    });
 }
 
 /// Lists the pairs that are there, in any order; more than there can be if some are lost.
@@ -255,9 +270,14 @@ bool count_by_tiles(const ContactsJob &job, const Plan &plan, void *memory, cuda
         check(cudaMemsetAsync(each, 0, sizeof *each, stream), "clearing a number");
     with_pixel(job.set.type, [&](auto pixel) {
         using Pixel = decltype(pixel);
-        if constexpr (sizeof(Pixel) <= 2)
+        if constexpr (sizeof(Pixel) <= 2) {
             launch(plan.tiles, plan.is_volume ? count_tiles<Pixel, VolumeTile> : count_tiles<Pixel, PlaneTile>, stream, job.set,
                    plan.tile_count, job.axes == 3, job.connectivity, pairs);
+            for (int axis = 0; axis < 3; ++axis)
+                if (const Seam seam(job, axis); job.periodic.along[axis])
+                    launch("count_seam", count_seam<Pixel>, ceil_div(seam.pixels(), BLOCK), BLOCK, stream, job.set, seam,
+                           pairs);
+        }
     });
     const Items items = {scratch.key[0], scratch.slot[0], scratch.number, pairs.slots};
     launch("list_pairs", list_pairs, ceil_div(pairs.slots, BLOCK), BLOCK, stream, pairs, items);
@@ -320,8 +340,8 @@ void contacts(const ContactsJob &job, void *memory, cudaStream_t stream, const P
         plan, NoShape(), 2 * bits, CollectScratch<FaceSums>(plan, carver), stream, number, progress,
         [&](const Items &items, const Segments &segments) {
             with_pixel(job.set.type, [&](auto pixel) {
-                launch(plan.emit, emit_faces<decltype(pixel)>, stream, job.set, job.axes == 3, job.connectivity, values, bits,
-                       segments, items);
+                launch(plan.emit, emit_faces<decltype(pixel)>, stream, job.set, job.axes == 3, job.connectivity, job.periodic,
+                       values, bits, segments, items);
             });
         },
         [&](const auto &keys, const auto &sums) { take(bits, keys, sums); });

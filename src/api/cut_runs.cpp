@@ -296,13 +296,13 @@ bool is_on_host(const View &view) { return !view || view.memory == APSIS_HOST; }
 bool can_be_cut(const apsis_context &context, const DistanceJob &job) {
     const bool has_chessboard_sites = job.measure.metric == APSIS_CHESSBOARD && job.nearest;
     return context.own_memory() == APSIS_DEVICE && is_on_host(job.set) && is_on_host(job.distance) && is_on_host(job.nearest) &&
-           !job.is_slab() && job.method == APSIS_AUTO && !job.labels && !job.border && !job.values &&
+           !job.is_slab() && job.method == APSIS_AUTO && !job.labels && !job.border && !job.values && !job.periodic.any() &&
            (job.is_batch() || !has_chessboard_sites);
 }
 
 bool can_be_cut(const apsis_context &context, const ComponentsJob &job) {
     return context.own_memory() == APSIS_DEVICE && is_on_host(job.set) && is_on_host(job.labels) && job.method == APSIS_AUTO &&
-           !job.as_parts && !job.told.is_any && !job.by_value && !(job.axes == 2 && job.set.size[2] > 1);
+           !job.as_parts && !job.told.is_any && !job.by_value && !job.periodic.any() && !(job.axes == 2 && job.set.size[2] > 1);
 }
 
 void run_in_slabs(apsis_context &context, const DistanceJob &job) {

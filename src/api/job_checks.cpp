@@ -65,6 +65,21 @@ int64_t most_components(const ComponentsJob &job) {
     return job.largest < most / images ? job.largest * images : most;
 }
 
+/// Throws where a map of an image with periodic axes is not made.
+void check_periodic(const apsis_options &options) {
+    if (options.method != APSIS_AUTO)
+        throw Error(APSIS_ERROR_UNSUPPORTED, "options: method is %s, but periodic axes are for APSIS_AUTO",
+                    name_of(options.method));
+    if (options.metric == APSIS_CHESSBOARD)
+        throw Error(APSIS_ERROR_UNSUPPORTED,
+                    "options: metric is APSIS_CHESSBOARD, but with periodic axes distances are APSIS_EUCLIDEAN or "
+                    "APSIS_CITY_BLOCK in this version");
+    if (options.flags & APSIS_CONNECTED)
+        throw Error(
+            APSIS_ERROR_UNSUPPORTED,
+            "options: APSIS_CONNECTED is set with a periodic axis, but then cells are the complete map's in this version");
+}
+
 /// Fills in a distance job from the options.  The job may be a slab of the image.
 void fill_in(const apsis_options &options, DistanceJob &job) {
     int64_t size[3] = {job.set.size[0], job.set.size[1], job.set.size[2]};
@@ -72,7 +87,7 @@ void fill_in(const apsis_options &options, DistanceJob &job) {
     job.complement = options.flags & APSIS_COMPLEMENT;
     job.is_signed = options.flags & APSIS_SIGNED;
     job.method = options.method;
-    job.measure = make_measure(options, size, job.axes);
+    job.measure = make_measure(options, size, job.axes, job.periodic);
     if (job.method != APSIS_AUTO) check_method(job);
     if (options.metric == APSIS_CHESSBOARD) check_keys(job);
 }
@@ -122,6 +137,7 @@ void take_labels(DistanceJob &job) {
 void check_slab(const apsis_image *set, int64_t start, int64_t extent, const apsis_options &options, DistanceJob &job) {
     refuse_labels("a slab", options);
     refuse_border("a slab", options);
+    refuse_periodic("a slab", options);
     refuse_delta("a slab", options);
     check_cells(options);
     if (options.flags & APSIS_SLICES)
@@ -191,6 +207,8 @@ void check_delta(const apsis_options &options, const ComponentsJob &job) {
 void fill_in(const apsis_image *set, const apsis_options &options, DistanceJob &job) {
     job.axes = axes_of(set, options);
     job.slab.extent = job.set.size[job.axes - 1];
+    job.periodic = read_periodic("set", options, job.set.size, set->ndim);
+    if (job.periodic.any()) check_periodic(options);
     fill_in(options, job);
 }
 
@@ -354,6 +372,7 @@ ComponentsJob check_components(const apsis_context &context, const apsis_image *
     job.by_value = (options.flags & APSIS_LABELS) && set->type != APSIS_BIT;
     check_delta(options, job);
     job.delta = options.delta;
+    job.periodic = read_periodic("set", options, job.set.size, set->ndim);
     fill_in(options, job);
     return job;
 }
@@ -372,10 +391,11 @@ void check_labels(const ComponentsJob &job) {
     if (job.labels && job.labels.type == APSIS_I32 && most > INT32_MAX)
         throw Error(APSIS_ERROR_RANGE, "labels: type is APSIS_I32, but there may be as many as %lld components",
                     static_cast<long long>(most));
-    if (job.method == APSIS_TILE_FILL && (job.axes != 2 || job.selects() || job.components || job.is_mask() || job.by_value))
+    if (job.method == APSIS_TILE_FILL &&
+        (job.periodic.any() || job.axes != 2 || job.selects() || job.components || job.is_mask() || job.by_value))
         throw Error(APSIS_ERROR_UNSUPPORTED,
                     "options: method is APSIS_TILE_FILL, which gives labels and count, in 2-D, "
-                    "of all components of a set");
+                    "of all components of a set, without periodic axes");
 }
 
 void check_array(const ComponentsJob &job) {

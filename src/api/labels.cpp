@@ -77,8 +77,10 @@ ContactsJob check_contacts(const apsis_context &context, const apsis_image *labe
                            bool need_data) {
     ContactsJob job;
     job.set = take_labels(context, labels, need_data);
-    const apsis_options options = take_options("apsis_contacts", given, APSIS_SLICES, "APSIS_SLICES");
+    const apsis_options options =
+        take_options("apsis_contacts", given, APSIS_SLICES | PERIODIC_FLAGS, "APSIS_SLICES, APSIS_PERIODIC_X, _Y, _Z");
     job.axes = axes_of(labels, options);
+    job.periodic = read_periodic("labels", options, job.set.size, labels->ndim);
     job.connectivity = connectivity_of(options, job.axes, 1);
     fill_in(options, job);
     return job;

@@ -15,7 +15,7 @@ namespace apsis {
 namespace {
 
 constexpr uint32_t KNOWN_FLAGS = APSIS_COMPLEMENT | APSIS_SIGNED | APSIS_CONNECTED | APSIS_SLICES | APSIS_NO_BORDER |
-                                 APSIS_NO_INNER | APSIS_MIXED | APSIS_LABELS | APSIS_BORDER | APSIS_DENSE;
+                                 APSIS_NO_INNER | APSIS_MIXED | APSIS_LABELS | APSIS_BORDER | APSIS_DENSE | PERIODIC_FLAGS;
 constexpr uint32_t FIRST_STRUCT_SIZE = 48;  // sizeof(apsis_options) in version 0.1
 
 constexpr double MOST_ROUNDING = 0x1p-25;  // the largest part of itself by which a weight may be rounded
@@ -263,7 +263,34 @@ void refuse_delta(const char *function, const apsis_options &options) {
         throw Error(APSIS_ERROR_ARGUMENT, "options: delta is %g, but %s does not take it", options.delta, function);
 }
 
-Measure make_measure(const apsis_options &options, const int64_t size[3], int axes) {
+void refuse_periodic(const char *what, const apsis_options &options) {
+    if (options.flags & PERIODIC_FLAGS)
+        throw Error(APSIS_ERROR_UNSUPPORTED, "options: %s is set, but %s does not take it in this version",
+                    options.flags & APSIS_PERIODIC_X   ? "APSIS_PERIODIC_X"
+                    : options.flags & APSIS_PERIODIC_Y ? "APSIS_PERIODIC_Y"
+                                                       : "APSIS_PERIODIC_Z",
+                    what);
+}
+
+Periodic read_periodic(const char *name, const apsis_options &options, const int64_t size[3], int ndim) {
+    Periodic periodic;
+    for (int a = 0; a < 3; ++a) {
+        const char axis = static_cast<char>('X' + a);
+        if (!(options.flags & static_cast<uint32_t>(APSIS_PERIODIC_X) << a)) continue;
+        periodic.along[a] = true;
+        if (a == 2 && ndim == 2) throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_PERIODIC_Z is set, but ndim is 2");
+        if (a == 2 && (options.flags & APSIS_SLICES))
+            throw Error(APSIS_ERROR_ARGUMENT,
+                        "options: APSIS_PERIODIC_Z is set with APSIS_SLICES, but every z is an image of its own");
+        if (size[a] == 1)
+            throw Error(APSIS_ERROR_ARGUMENT,
+                        "options: APSIS_PERIODIC_%c is set, but %s: size[%d] is 1, and a periodic axis has at least 2 pixels",
+                        axis, name, a);
+    }
+    return periodic;
+}
+
+Measure make_measure(const apsis_options &options, const int64_t size[3], int axes, const Periodic &periodic) {
     const bool is_chamfer = options.metric == APSIS_CHAMFER;
     if (is_chamfer && options.method != APSIS_SEQUENTIAL_SCAN)
         throw Error(APSIS_ERROR_UNSUPPORTED,
@@ -277,8 +304,13 @@ Measure make_measure(const apsis_options &options, const int64_t size[3], int ax
         measure.largest = std::max<int64_t>(*std::max_element(size, size + axes) - 1, options.flags & APSIS_BORDER ? 1 : 0);
         if (is_chamfer) measure.largest *= CHAMFER_STEPS[2];
     } else {
-        set_weights(measure, options, spacing, size);
-        measure.largest = corner_cost(measure, size, axes);
+        int64_t longest[3] = {}, nearest[3] = {};
+        for (int a = 0; a < axes; ++a) {
+            longest[a] = periodic.along[a] ? 2 * size[a] : size[a];
+            nearest[a] = periodic.along[a] ? size[a] / 2 + 1 : size[a];
+        }
+        set_weights(measure, options, spacing, longest);
+        measure.largest = corner_cost(measure, nearest, axes);
     }
     measure.limit = measure.largest;
     if (options.max_distance > 0) limit_to(measure, options.max_distance);

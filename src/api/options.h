@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/measure.h"
+#include "core/seam.h"
 #include "core/steps.h"
 
 namespace apsis {
@@ -22,8 +23,17 @@ const char *name_of(apsis_method method);
 /// Throws if delta is set, for a function that does not ask which values are connected.
 void refuse_delta(const char *function, const apsis_options &options);
 
-/// The measure of a distance over the first `axes` axes of an image of this size.
-Measure make_measure(const apsis_options &options, const int64_t size[3], int axes);
+constexpr uint32_t PERIODIC_FLAGS = APSIS_PERIODIC_X | APSIS_PERIODIC_Y | APSIS_PERIODIC_Z;
+
+/// The periodic axes of the image `name`.  Throws if one of them is too short for that, or there is no such axis.
+Periodic read_periodic(const char *name, const apsis_options &options, const int64_t size[3], int ndim);
+
+/// Throws if an axis is periodic, for what does not take it.
+void refuse_periodic(const char *what, const apsis_options &options);
+
+/// The measure of a distance over the first `axes` axes of an image of this size.  Along a periodic axis an image may stand
+/// between two pixels whose cost is asked for, but none that are nearest are more than half of one apart.
+Measure make_measure(const apsis_options &options, const int64_t size[3], int axes, const Periodic &periodic = {});
 
 /// Limits a measure to distances that, in double precision, are at most this.
 void limit_to(Measure &measure, double distance);

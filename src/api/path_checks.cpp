@@ -52,6 +52,7 @@ GeodesicJob check_geodesic(const apsis_context &context, const apsis_image *set,
     if (need_data) check_all_apart(images);
     refuse_border("apsis_geodesic", options);
     refuse_delta("apsis_geodesic", options);
+    refuse_periodic("apsis_geodesic", options);
     if (options.flags & APSIS_SIGNED)
         throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_SIGNED is set, but lengths of paths have no sign");
     check_taken("apsis_geodesic", {APSIS_AUTO}, options);
@@ -81,6 +82,7 @@ EccentricityJob check_eccentricity(const apsis_context &context, const apsis_ima
     refuse_labels("apsis_eccentricity", options);
     refuse_border("apsis_eccentricity", options);
     refuse_delta("apsis_eccentricity", options);
+    refuse_periodic("apsis_eccentricity", options);
     if (options.flags & APSIS_SIGNED)
         throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_SIGNED is set, but lengths of paths have no sign");
     if (options.max_distance > 0)

@@ -31,6 +31,7 @@ apsis_options read_slab_options(const apsis_options *given) {
         throw Error(APSIS_ERROR_UNSUPPORTED, "options: APSIS_SLICES is set, but slabs have no slices");
     if (options.method != APSIS_AUTO)
         throw Error(APSIS_ERROR_UNSUPPORTED, "options: method is %s, but slabs are for APSIS_AUTO", name_of(options.method));
+    refuse_periodic("a slab", options);
     if (options.delta > 0)
         throw Error(APSIS_ERROR_UNSUPPORTED, "options: delta is %g, but values in slabs must be equal in this version",
                     options.delta);

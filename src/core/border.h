@@ -6,13 +6,16 @@
 #pragma once
 
 #include "core/measure.h"
+#include "core/seam.h"
 
 namespace apsis {
 
-/// The cost of the nearest pixel outside the image.
-APSIS_BOTH inline int64_t border_cost(const Measure &measure, const int64_t (&size)[3], int axes, const int64_t (&at)[3]) {
+/// The cost of the nearest pixel outside the image; INT64_MAX if there is none, because all axes are periodic.
+APSIS_BOTH inline int64_t border_cost(const Measure &measure, const int64_t (&size)[3], int axes, const Periodic &periodic,
+                                      const int64_t (&at)[3]) {
     int64_t least = INT64_MAX;
     for (int a = 0; a < axes; ++a) {
+        if (periodic.along[a]) continue;
         const int64_t offset = at[a] + 1 < size[a] - at[a] ? at[a] + 1 : size[a] - at[a];
         const int64_t cost = axis_cost<int64_t>(measure.metric, measure.weight[a], offset);
         if (cost < least) least = cost;
@@ -25,6 +28,7 @@ struct Border {
     View set, distance, nearest;
     Measure measure;
     int axes;
+    Periodic periodic;
     bool is_signed, complement, beyond;
 
     template <class Job>
@@ -34,6 +38,7 @@ struct Border {
           nearest(job.nearest),
           measure(job.measure),
           axes(job.axes),
+          periodic(job.periodic),
           is_signed(job.is_signed),
           complement(job.complement),
           beyond(job.beyond) {}
@@ -42,7 +47,7 @@ struct Border {
     /// map its pixels are left alone, since they look for the set.
     APSIS_BOTH void settle(int64_t x, int64_t y, int64_t z) const {
         if (is_signed && !is_set(set, set.row(y, z), x)) return;
-        const int64_t at[3] = {x, y, z}, cost = border_cost(measure, set.size, axes, at);
+        const int64_t at[3] = {x, y, z}, cost = border_cost(measure, set.size, axes, periodic, at);
         if (cost > measure.limit) return;
         if (nearest ? !settle_nearest(at, cost) : false) return;
         if (!distance) return;
@@ -61,7 +66,9 @@ struct Border {
         const int64_t from[3] = {index % set.size[0], index / set.size[0] % set.size[1], index / set.size[0] / set.size[1]};
         int64_t cost = 0;
         for (int a = 0; a < axes; ++a) {
-            const int64_t along = axis_cost<int64_t>(measure.metric, measure.weight[a], at[a] - from[a]);
+            int64_t offset = at[a] < from[a] ? from[a] - at[a] : at[a] - from[a];
+            if (periodic.along[a] && offset > set.size[a] - offset) offset = set.size[a] - offset;
+            const int64_t along = axis_cost<int64_t>(measure.metric, measure.weight[a], offset);
             cost = measure.metric != APSIS_CHESSBOARD ? cost + along : along > cost ? along : cost;
         }
         return cost;

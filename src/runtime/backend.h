@@ -9,6 +9,7 @@
 
 #include "core/chessboard.h"
 #include "core/measure.h"
+#include "core/seam.h"
 #include "core/steps.h"
 #include "runtime/error.h"
 #include "runtime/workspace.h"
@@ -38,6 +39,7 @@ struct DistanceJob {
     bool is_signed = false;
     bool labels = false;  // the set is a label image, of APSIS_U8 or wider: the distance to another value is measured
     bool beyond = false;  // a mask is of the pixels beyond the limit instead
+    Periodic periodic;
     bool border = false;  // what lies outside the image is background: its distance is taken where it is less
     View values;          // of a map of cells: the labels to write in place of indices; without data: indices
     apsis_method method = APSIS_AUTO;
@@ -123,6 +125,7 @@ struct ComponentsJob {
     ToldLabels told;
     int axes = 2;
     int connectivity = 1;
+    Periodic periodic;
     apsis_method method = APSIS_AUTO;
     bool complement = false;
     bool by_value = false;                     // the set is a label image, of APSIS_U8 or wider, or a grey one
@@ -223,6 +226,7 @@ struct ContactsJob {
     View set;  // a label image
     int axes = 2;
     int connectivity = 1;
+    Periodic periodic;
     double face[3] = {1, 1, 1};                   // the area of a face across each axis; back ends do not look at it
     std::vector<apsis_contact> *found = nullptr;  // host memory on every device: in ascending order, areas not filled in
 };

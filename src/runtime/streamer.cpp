@@ -246,8 +246,8 @@ void Streamer::copy_across(const View &from, const View &to, const RowRange &row
 TransferQueue *find_transfer_queue(const apsis_context &context, const DistanceJob &job) {
     const auto crosses = [&](const View &view) { return view && view.memory != context.own_memory(); };
     const bool any = crosses(job.set) || crosses(job.distance) || crosses(job.nearest);
-    return any && job.method == APSIS_AUTO && !job.labels && !job.border && !job.values ? context.backend->transfer_queue(job)
-                                                                                        : nullptr;
+    const bool is_plain = job.method == APSIS_AUTO && !job.labels && !job.border && !job.values && !job.periodic.any();
+    return any && is_plain ? context.backend->transfer_queue(job) : nullptr;
 }
 
 size_t streaming_bytes(const DistanceJob &job, TransferQueue &queue) {

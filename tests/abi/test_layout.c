@@ -136,6 +136,9 @@ static void values(void **state) {
     assert_int_equal(APSIS_MIXED, 64);
     assert_int_equal(APSIS_LABELS, 128);
     assert_int_equal(APSIS_DENSE, 512);
+    assert_int_equal(APSIS_PERIODIC_X, 1024);
+    assert_int_equal(APSIS_PERIODIC_Y, 2048);
+    assert_int_equal(APSIS_PERIODIC_Z, 4096);
     assert_int_equal(APSIS_CPU, -1);
     assert_int_equal(APSIS_BEST, -2);
     assert_int_equal(APSIS_DISTANCE, 0);

@@ -147,8 +147,8 @@ static void options_of_the_past_and_the_future(bench *b) {
 static void options_that_are_wrong(bench *b) {
     static const double bad[] = {-1, -0.5, NAN, INFINITY, -INFINITY, 0};
     apsis_options o = APSIS_OPTIONS_INIT;
-    o.flags = 1 << 10;
-    REFUSES(o, APSIS_ERROR_ARGUMENT, "options|flags|0x400");
+    o.flags = 1 << 13;
+    REFUSES(o, APSIS_ERROR_ARGUMENT, "options|flags|0x2000");
     o.flags = APSIS_LABELS | APSIS_COMPLEMENT;
     REFUSES(o, APSIS_ERROR_ARGUMENT, "options|APSIS_LABELS|APSIS_COMPLEMENT");
     o.flags = APSIS_CONNECTED;

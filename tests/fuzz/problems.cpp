@@ -46,10 +46,13 @@ void draw_spacing(Problem &p, Input &in) {
     if (equal) p.options.spacing[1] = p.options.spacing[2] = p.options.spacing[0];
 }
 
+constexpr uint32_t PERIODIC = APSIS_PERIODIC_X | APSIS_PERIODIC_Y | APSIS_PERIODIC_Z;
+
 void draw_options(Problem &p, Input &in) {
     apsis_options &o = p.options;
     for (const unsigned flag : {APSIS_COMPLEMENT, APSIS_SIGNED, APSIS_CONNECTED, APSIS_SLICES, APSIS_NO_BORDER, APSIS_NO_INNER})
         if (in.one_in(3)) o.flags |= flag;
+    if (in.one_in(4)) o.flags |= static_cast<uint32_t>(in.below(8)) * APSIS_PERIODIC_X;
     o.metric = in.of({APSIS_EUCLIDEAN, APSIS_CITY_BLOCK, APSIS_CHESSBOARD, APSIS_CHAMFER});
     if (in.one_in(4)) o.method = static_cast<apsis_method>(in.below(APSIS_SEQUENTIAL_SCAN + 1));
     o.connectivity = static_cast<int32_t>(in.below(4));
@@ -122,7 +125,8 @@ Problem draw_problem(Input &in) {
     p.routes = {one, other};
     const bool has_slabs =
         p.transform == APSIS_COMPONENTS || (p.transform == APSIS_DISTANCE && p.options.metric <= APSIS_CITY_BLOCK);
-    if (has_slabs && p.options.method == APSIS_AUTO && !(p.options.flags & (APSIS_SIGNED | APSIS_SLICES | APSIS_LABELS))) {
+    if (has_slabs && p.options.method == APSIS_AUTO &&
+        !(p.options.flags & (APSIS_SIGNED | APSIS_SLICES | APSIS_LABELS | PERIODIC))) {
         Route slabs;
         for (int64_t n = in.below(4); n > 0; --n) slabs.cuts.push_back(in.below(p.size[static_cast<size_t>(p.ndim - 1)] + 1));
         std::sort(slabs.cuts.begin(), slabs.cuts.end());

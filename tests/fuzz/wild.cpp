@@ -128,7 +128,7 @@ class WildOptions {
   private:
     static void twist(apsis_options &o, Input &in) {
         switch (in.below(13)) {
-            case 0: o.flags = static_cast<uint32_t>(in.below(256)); break;
+            case 0: o.flags = static_cast<uint32_t>(in.below(1 << 13)); break;
             case 1: o.flags = in.raw<uint32_t>(); break;
             case 2: o.spacing[in.below(3)] = odd_real(in); break;
             case 3: o.max_distance = odd_real(in); break;

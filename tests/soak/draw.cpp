@@ -137,6 +137,15 @@ void draw_delta(Problem &p, Dice &dice) {
     if (dice.one_in(3)) p.options.delta = std::floor(p.options.delta / step) * step;
 }
 
+constexpr uint32_t PERIODIC = APSIS_PERIODIC_X | APSIS_PERIODIC_Y | APSIS_PERIODIC_Z;
+
+void draw_periodic(Problem &p, Dice &dice) {
+    apsis_options &o = p.options;
+    if (o.method != APSIS_AUTO || o.flags & APSIS_CONNECTED || o.metric > APSIS_CITY_BLOCK || !dice.one_in(5)) return;
+    for (int a = 0; a < (o.flags & APSIS_SLICES ? 2 : p.ndim); ++a)
+        if (p.size[static_cast<size_t>(a)] != 1 && dice.one_in(2)) o.flags |= uint32_t(APSIS_PERIODIC_X) << a;
+}
+
 void draw_distance(Problem &p, Dice &dice) {
     apsis_options &o = p.options;
     const bool cells = p.transform == APSIS_VORONOI;
@@ -151,6 +160,7 @@ void draw_distance(Problem &p, Dice &dice) {
             o.flags |= APSIS_MIXED;
         else if (dice.one_in(2))
             o.flags |= APSIS_CONNECTED;
+        draw_periodic(p, dice);
         return;
     }
     p.type[FIRST] =
@@ -160,6 +170,7 @@ void draw_distance(Problem &p, Dice &dice) {
     if (o.method != APSIS_AUTO) return;
     if (o.metric != APSIS_CHESSBOARD && !(o.flags & APSIS_SIGNED) && dice.one_in(3)) draw_labels(p, dice);
     if (o.flags & (APSIS_LABELS | APSIS_COMPLEMENT | APSIS_SIGNED) && dice.one_in(4)) o.flags |= APSIS_BORDER;
+    draw_periodic(p, dice);
 }
 
 apsis_type draw_set_type(Dice &dice) {
@@ -183,6 +194,7 @@ void draw_components(Problem &p, Dice &dice) {
     }
     if (dice.one_in(3)) draw_labels(p, dice);
     if (o.flags & APSIS_LABELS && dice.one_in(2)) draw_delta(p, dice);
+    draw_periodic(p, dice);
     if (dice.one_in(5)) o.flags |= APSIS_NO_BORDER;
     if (dice.one_in(5)) o.flags |= APSIS_NO_INNER;
     if (dice.one_in(4)) o.largest = static_cast<int32_t>(dice.magnitude(1, 100));
@@ -237,7 +249,7 @@ Layout draw_layout(Dice &dice) {
 /// Slabs are for some options only; others would be refused for the slab's sake.
 bool has_slabs(const Problem &p) {
     const apsis_options &o = p.options;
-    if (o.method != APSIS_AUTO || o.flags & (APSIS_SLICES | APSIS_LABELS | APSIS_BORDER)) return false;
+    if (o.method != APSIS_AUTO || o.flags & (APSIS_SLICES | APSIS_LABELS | APSIS_BORDER | PERIODIC)) return false;
     if (p.transform == APSIS_DISTANCE) return o.metric <= APSIS_CITY_BLOCK || (o.metric == APSIS_CHESSBOARD && !p.type[SECOND]);
     return p.transform == APSIS_GEODESIC || p.transform == APSIS_COMPONENTS;
 }

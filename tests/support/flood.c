@@ -42,11 +42,10 @@ static apsis_component fill(const problem *p, flooded *f, int64_t first, int64_t
         note(&c, at, i);
         if (i < c.first) c.first = i;
         for (int n = 0; n < 27; ++n) {
-            const int d[3] = {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
-            bool inside = adjacent(p, d[0], d[1], d[2]);
-            for (int a = 0; a < 3; ++a) inside = inside && at[a] + d[a] >= 0 && at[a] + d[a] < p->size[a];
-            const int64_t j = i + d[0] + w * (d[1] + h * d[2]);
-            if (!inside || f->label[j] || !member(p, j) || !connected(p, i, j)) continue;
+            const int64_t d[3] = {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
+            int64_t j;
+            if (!adjacent(p, (int)d[0], (int)d[1], (int)d[2]) || !neighbour_at(p, i, d, &j)) continue;
+            if (f->label[j] || !member(p, j) || !connected(p, i, j)) continue;
             f->label[j] = number;
             stack[depth++] = j;
         }
@@ -57,7 +56,7 @@ static apsis_component fill(const problem *p, flooded *f, int64_t first, int64_t
 
 static bool touches(const problem *p, const apsis_component *c) {
     for (int a = 0; a < (volume(p) ? 3 : 2); ++a)
-        if (c->lower[a] == 0 || c->upper[a] == p->size[a] - 1) return true;
+        if (!is_periodic(p, a) && (c->lower[a] == 0 || c->upper[a] == p->size[a] - 1)) return true;
     return false;
 }
 

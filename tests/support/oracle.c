@@ -11,6 +11,26 @@ int64_t pixels_of(const problem *p) { return p->size[0] * p->size[1] * p->size[2
 int64_t rows_of(const problem *p) { return p->size[p->ndim - 1]; }
 int64_t columns_of(const problem *p) { return p->size[0] * (p->ndim == 3 ? p->size[1] : 1); }
 
+bool is_periodic(const problem *p, int axis) { return p->options.flags & (uint32_t)APSIS_PERIODIC_X << axis; }
+
+bool neighbour_at(const problem *p, int64_t i, const int64_t offset[3], int64_t *j) {
+    const int64_t w = p->size[0], h = p->size[1], from[3] = {i % w, i / w % h, i / w / h};
+    int64_t to[3];
+    for (int a = 0; a < 3; ++a) {
+        to[a] = from[a] + offset[a];
+        if (is_periodic(p, a)) to[a] = (to[a] + p->size[a]) % p->size[a];
+        if (to[a] < 0 || to[a] >= p->size[a]) return false;
+    }
+    *j = to[0] + w * (to[1] + h * to[2]);
+    return true;
+}
+
+void draw_periodic(problem *p, chance *c) {
+    const int axes = p->options.flags & APSIS_SLICES ? 2 : p->ndim;
+    for (int a = 0; a < axes; ++a)
+        if (p->size[a] > 1 && roll_below(c, 2)) p->options.flags |= (uint32_t)APSIS_PERIODIC_X << a;
+}
+
 void set_spacing(problem *p, int64_t x, int64_t y, int64_t z, double unit) {
     const int64_t ratio[3] = {x, y, z};
     memcpy(p->ratio, ratio, sizeof ratio);
@@ -40,10 +60,20 @@ static int64_t add_cost(const problem *p, int64_t a, int64_t b) {
     return p->options.metric == APSIS_CHESSBOARD ? (a > b ? a : b) : a + b;
 }
 
+/** Of a periodic axis, to the nearest of three copies. */
+static int64_t offset_cost(const problem *p, int axis, int64_t offset) {
+    int64_t cost = axis_cost(p, axis, offset);
+    for (int copy = -1; copy <= 1 && is_periodic(p, axis); copy += 2) {
+        const int64_t other = axis_cost(p, axis, offset + copy * p->size[axis]);
+        if (other < cost) cost = other;
+    }
+    return cost;
+}
+
 int64_t cost_between(const problem *p, int64_t i, int64_t j) {
     const int64_t w = p->size[0], h = p->size[1];
-    const int64_t in_plane = add_cost(p, axis_cost(p, 0, j % w - i % w), axis_cost(p, 1, j / w % h - i / w % h));
-    return add_cost(p, in_plane, axis_cost(p, 2, j / w / h - i / w / h));
+    const int64_t in_plane = add_cost(p, offset_cost(p, 0, j % w - i % w), offset_cost(p, 1, j / w % h - i / w % h));
+    return add_cost(p, in_plane, offset_cost(p, 2, j / w / h - i / w / h));
 }
 
 static bool is_member(const problem *p, int64_t i) { return (p->mask[i] != 0) != ((p->options.flags & APSIS_COMPLEMENT) != 0); }
@@ -103,12 +133,15 @@ static void consider_border(const problem *p, answer *a, int64_t i) {
     const int64_t at[3] = {i % p->size[0], i / p->size[0] % p->size[1], i / p->size[0] / p->size[1]};
     const int axes = p->options.flags & APSIS_SLICES ? 2 : p->ndim;
     for (int axis = 0; axis < axes; ++axis) {
+        if (is_periodic(p, axis)) continue;
         consider(a, i, axis_cost(p, axis, at[axis] + 1), -1);
         consider(a, i, axis_cost(p, axis, p->size[axis] - at[axis]), -1);
     }
 }
 
 bool has_background(const problem *p) { return p->options.flags & (APSIS_LABELS | APSIS_BORDER); }
+
+static bool any_periodic(const problem *p) { return is_periodic(p, 0) || is_periodic(p, 1) || is_periodic(p, 2); }
 
 answer solve_by_force(const problem *p) {
     answer a = no_answer(p);
@@ -277,7 +310,7 @@ answer solve_by_envelope(const problem *p) {
 }
 
 answer solve(const problem *p) {
-    if (has_background(p)) return solve_by_force(p);
+    if (has_background(p) || any_periodic(p)) return solve_by_force(p);
     if (work_of_force(p) <= (has_envelope(p) ? 2000000 : 20000000)) return solve_by_force(p);
     return has_envelope(p) ? solve_by_envelope(p) : solve_by_rows(p);
 }

@@ -32,6 +32,16 @@ int64_t columns_of(const problem *p);
 void set_spacing(problem *p, int64_t x, int64_t y, int64_t z, double unit);
 void describe(const problem *p, char *text, size_t bytes);
 
+/** Whether the image closes on itself along an axis. */
+bool is_periodic(const problem *p, int axis);
+
+/** The pixel at an offset of at most an image from pixel i: one of a copy of the image beside it, if that axis is periodic.
+ *  Returns false if there is none. */
+bool neighbour_at(const problem *p, int64_t i, const int64_t offset[3], int64_t *j);
+
+/** Draws which axes are periodic: none of one pixel, nor z where it has no neighbours. */
+void draw_periodic(problem *p, chance *c);
+
 /** The cost of the offset between two pixels, by their indices. */
 int64_t cost_between(const problem *p, int64_t i, int64_t j);
 
@@ -49,7 +59,7 @@ answer solve_by_rows(const problem *p);
 bool has_envelope(const problem *p);
 answer solve_by_envelope(const problem *p);
 
-/** Whether labels or the border count, which only brute force knows of. */
+/** Whether labels or the border count, which only brute force knows of; as it does of periodic axes. */
 bool has_background(const problem *p);
 
 /** By the quickest of them. */

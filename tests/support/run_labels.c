@@ -140,18 +140,17 @@ int compare_pairs(const void *one, const void *other) {
 /** Every pixel with each of its neighbours behind it; then pairs in order.  Returns how many there are. */
 static int64_t touch(const problem *p, const int64_t *value, apsis_contact **contacts) {
     const apsis_options *o = &p->options;
-    const int64_t *size = p->size, most = o->connectivity ? o->connectivity : 1;
+    const int64_t most = o->connectivity ? o->connectivity : 1;
     const bool volume = p->ndim == 3 && !(o->flags & APSIS_SLICES);
     apsis_contact *all = must_alloc((size_t)(pixels_of(p) * 13 + 1) * sizeof *all);
     int64_t count = 0, pairs = 0;
     for (int64_t i = 0; i < pixels_of(p); ++i)
         for (int n = 14; n < 27; ++n) {
             const int64_t d[3] = {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
-            const int64_t at[3] = {i % size[0], i / size[0] % size[1], i / size[0] / size[1]};
-            const int64_t axes = (d[0] != 0) + (d[1] != 0) + (d[2] != 0), j = i + d[0] + size[0] * (d[1] + size[1] * d[2]);
-            bool inside = axes <= most && (volume || d[2] == 0);
-            for (int a = 0; a < 3; ++a) inside = inside && at[a] + d[a] >= 0 && at[a] + d[a] < size[a];
-            if (!inside || !value[i] || !value[j] || value[i] == value[j]) continue;
+            const int64_t axes = (d[0] != 0) + (d[1] != 0) + (d[2] != 0);
+            int64_t j;
+            if (axes > most || (!volume && d[2]) || !neighbour_at(p, i, d, &j)) continue;
+            if (!value[i] || !value[j] || value[i] == value[j]) continue;
             apsis_contact *c = &all[count++];
             *c =
                 (apsis_contact){.a = value[i] < value[j] ? value[i] : value[j], .b = value[i] < value[j] ? value[j] : value[i]};

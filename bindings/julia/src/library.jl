@@ -7,6 +7,7 @@ const METRIC_NAMES = merge(METRICS, (cityblock=METRICS.city_block, taxicab=METRI
 const DEVICES = (cpu=-1, best=-2)
 const HOST, DEVICE = Cint(0), Cint(1)
 const COMPLEMENT, SIGNED, CONNECTED, SLICES, NO_BORDER, NO_INNER, MIXED, LABELS, BORDER, DENSE = UInt32.(1 .<< (0:9))
+const PERIODIC_X, PERIODIC_Y, PERIODIC_Z = UInt32.(1 .<< (10:12))
 const OK, ERROR_BUDGET = Cint(0), Cint(10)
 
 "The version of the header that this package is written for."

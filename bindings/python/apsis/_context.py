@@ -16,7 +16,7 @@ from . import _lines as lines
 from ._arrays import LABELS, LENGTHS, MASKS, Array
 from ._calls import Calls, Device, chosen_device, outside
 from ._errors import wrong
-from ._options import Spacing, flag, flags, options, real
+from ._options import Periodic, Spacing, flag, flags, options, periodic_flags, real
 
 __all__ = ["COMPONENT", "CONTACT", "Context", "Device", "EXTENT", "context_for", "device_count", "outside"]
 
@@ -61,12 +61,14 @@ class Context(Calls):
                  out: Optional[Array] = None, nearest_out: Optional[Array] = None, spacing: Spacing = None,
                  metric: str = "euclidean", max_distance: Optional[float] = None, complement: bool = False,
                  signed: bool = False, slices: bool = False, method: str = "auto", labels: bool = False,
-                 border: bool = False) -> Any:
+                 border: bool = False, periodic: Periodic = False) -> Any:
         """apsis.distance in this context."""
         source = arrays.as_given("set", set, labels)
         given = flags(complement=complement, signed=signed, slices=slices, labels=labels, border=border)
-        is_line = len(source.shape) == 1 and border and (complement or signed or labels)
-        chosen = options(len(source.shape), given & ~c.BORDER if is_line else given, spacing=spacing, metric=metric,
+        around = periodic_flags(periodic, len(source.shape), slices)
+        has_ends = len(source.shape) == 1 and border and (complement or signed or labels)
+        is_line = has_ends and not around  # a periodic line has no ends
+        chosen = options(len(source.shape), (given & ~c.BORDER if has_ends else given) | around, spacing=spacing, metric=metric,
                          max_distance=max_distance, method=method)
         outputs = [arrays.output("out", out, "dtype", dtype, LENGTHS, set, source),
                    arrays.index_output("nearest_out", nearest_out, "nearest", nearest, set, source)]
@@ -79,11 +81,11 @@ class Context(Calls):
     def voronoi(self, set: Array, *, connected: bool = False, out: Optional[Array] = None, dtype: Optional[DTypeLike] = None,
                 spacing: Spacing = None, metric: str = "euclidean", max_distance: Optional[float] = None,
                 complement: bool = False, slices: bool = False, method: str = "auto", mixed: bool = False,
-                labels: bool = False) -> Array:
+                labels: bool = False, periodic: Periodic = False) -> Array:
         """apsis.voronoi in this context."""
         source = arrays.as_given("set", set, labels)
         chosen = options(len(source.shape), flags(complement=complement, connected=connected, slices=slices, mixed=mixed,
-                                                  labels=labels),
+                                                  labels=labels) | periodic_flags(periodic, len(source.shape), slices),
                          spacing=spacing, metric=metric, max_distance=max_distance, method=method)
         wanted = values.map_type(True if dtype is None else dtype, source) if labels else True if dtype is None else dtype
         outputs = [arrays.index_output("out", out, "dtype", wanted, set, source)]
@@ -98,18 +100,19 @@ class Context(Calls):
                    dtype: Optional[DTypeLike] = np.int32, out: Optional[Array] = None, largest: Optional[int] = None,
                    min_area: Optional[int] = None, max_area: Optional[int] = None, border: bool = True, inner: bool = True,
                    complement: bool = False, slices: bool = False, method: str = "auto", labels: bool = False,
-                   delta: Optional[float] = None) -> Any:
+                   delta: Optional[float] = None, periodic: Periodic = False) -> Any:
         """apsis.components in this context."""
         source = arrays.as_given("set", set, labels) if delta is None else arrays.as_grey("set", set)
         labels = flag("labels", labels) or delta is not None
+        around = periodic_flags(periodic, len(source.shape), slices)
         no_border, no_inner = not flag("border", border), not flag("inner", inner)
         if len(source.shape) == 1 and (no_border or no_inner):  # a row of an image is all border
-            if labels:
-                raise wrong("border and inner are True alone for labels of one axis")
+            if labels or around:
+                raise wrong(f"border and inner are True alone for {'labels' if labels else 'periodic sets'} of one axis")
             source = lines.by_ends(source, flag("complement", complement), no_border, no_inner)
             no_border = no_inner = False
         chosen = options(len(source.shape), flags(complement=complement, slices=slices, no_border=no_border,
-                                                  no_inner=no_inner, labels=labels),
+                                                  no_inner=no_inner, labels=labels) | around,
                          connectivity=connectivity, largest=largest, min_area=min_area, max_area=max_area, method=method,
                          delta=delta)
         numbers = arrays.output("out", out, "dtype", dtype, LABELS, set, source)
@@ -130,10 +133,12 @@ class Context(Calls):
         return known if dense else values.in_order(known, source, "value")
 
     def contacts(self, labels: Array, *, connectivity: Optional[int] = 1, spacing: Spacing = None,
-                 slices: bool = False) -> np.ndarray[Any, Any]:
+                 slices: bool = False, periodic: Periodic = False) -> np.ndarray[Any, Any]:
         """apsis.contacts in this context."""
         source = arrays.as_labels("labels", labels)
-        chosen = options(len(source.shape), flags(slices=slices, labels=True), connectivity=connectivity, spacing=spacing)
+        around = periodic_flags(periodic, len(source.shape), slices)
+        chosen = options(len(source.shape), flags(slices=slices, labels=True) | around, connectivity=connectivity,
+                         spacing=spacing)
         _, known = self._transform_counted(c.lib.apsis_contacts, source, [], CONTACT, chosen, "labels")
         assert known is not None
         if len(source.shape) == 1:  # where faces are points

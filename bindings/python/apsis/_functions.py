@@ -10,7 +10,7 @@ from numpy.typing import DTypeLike
 
 from ._arrays import Array
 from ._context import CONTACT, Context, Device, context_for
-from ._options import Spacing
+from ._options import Periodic, Spacing
 
 
 def _in_context(method: Callable[..., Any], arguments: dict[str, Any]) -> Any:
@@ -22,7 +22,7 @@ def distance(set: Array, *, nearest: Union[bool, DTypeLike] = False, dtype: Opti
              out: Optional[Array] = None, nearest_out: Optional[Array] = None, spacing: Spacing = None,
              metric: str = "euclidean", max_distance: Optional[float] = None, complement: bool = False, signed: bool = False,
              slices: bool = False, method: str = "auto", labels: bool = False, border: bool = False,
-             device: Optional[Device] = None) -> Any:
+             periodic: Periodic = False, device: Optional[Device] = None) -> Any:
     """The distance from every element to the nearest one of the set, the non-zero elements.
 
     Parameters
@@ -56,6 +56,9 @@ def distance(set: Array, *, nearest: Union[bool, DTypeLike] = False, dtype: Opti
     border : bool, default False
         What lies outside the array is background, 0: with `labels`, `complement` or `signed`.  Where no element of the array
         is nearer, the index is -1.
+    periodic : bool or sequence of int, default False
+        The array closes on itself along these axes, behind the last element follows the first; True: along all, but for that
+        of `slices`.  The metric is Euclidean or city-block.
     device : str, int or sequence of int, optional
         "cpu", "best", the number of a CUDA device, or those of several; by default where the array is.
 
@@ -86,7 +89,7 @@ def distance(set: Array, *, nearest: Union[bool, DTypeLike] = False, dtype: Opti
 def voronoi(set: Array, *, connected: bool = False, out: Optional[Array] = None, dtype: Optional[DTypeLike] = None,
             spacing: Spacing = None, metric: str = "euclidean", max_distance: Optional[float] = None,
             complement: bool = False, slices: bool = False, method: str = "auto", mixed: bool = False,
-            labels: bool = False, device: Optional[Device] = None) -> Array:
+            labels: bool = False, periodic: Periodic = False, device: Optional[Device] = None) -> Array:
     """The Voronoi map: for every element the site, an element of the set, of the cell that it is in.
 
     Parameters
@@ -104,6 +107,8 @@ def voronoi(set: Array, *, connected: bool = False, out: Optional[Array] = None,
     labels : bool, default False
         `set` is a label image, of integers: gives the label of the site, so that labels grow.  The type is that which has room
         for all labels of their type: int32, or int64 for uint32, int64 and uint64.
+    periodic : bool or sequence of int, default False
+        As for `distance`.
 
     Returns
     -------
@@ -124,6 +129,7 @@ def components(set: Array, *, connectivity: Optional[int] = 1, statistics: bool 
                out: Optional[Array] = None, largest: Optional[int] = None, min_area: Optional[int] = None,
                max_area: Optional[int] = None, border: bool = True, inner: bool = True, complement: bool = False,
                slices: bool = False, method: str = "auto", labels: bool = False, delta: Optional[float] = None,
+               periodic: Periodic = False,
                device: Optional[Device] = None) -> Any:
     """The connected components of the set, numbered 1, 2, 3, ... by their lowest element.
 
@@ -150,6 +156,8 @@ def components(set: Array, *, connectivity: Optional[int] = 1, statistics: bool 
     delta : float, optional
         The array is a grey image: neighbours are connected where neither is 0 and their values differ by at most this.  A NaN
         differs from everything.  Values are those that int32 holds, or of floats, float32.
+    periodic : bool or sequence of int, default False
+        The array closes on itself along these axes, and has no border there; True: along all, but for that of `slices`.
 
     Returns
     -------
@@ -200,7 +208,7 @@ def statistics(labels: Array, *, dense: bool = False, device: Optional[Device] =
 
 
 def contacts(labels: Array, *, connectivity: Optional[int] = 1, spacing: Spacing = None, slices: bool = False,
-             device: Optional[Device] = None) -> Any:
+             periodic: Periodic = False, device: Optional[Device] = None) -> Any:
     """Which values of a label image touch, and how much.  The background, 0, touches nothing.
 
     Parameters
@@ -213,6 +221,9 @@ def contacts(labels: Array, *, connectivity: Optional[int] = 1, spacing: Spacing
         The size of an element along each axis of the array, in your unit; by default 1.
     slices, device
         As for `distance`.
+    periodic : bool or sequence of int, default False
+        The array closes on itself along these axes; True: along all, but for that of `slices`.  Along an axis of two elements
+        these touch twice.
 
     Returns
     -------

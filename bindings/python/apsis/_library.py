@@ -23,6 +23,7 @@ METHODS = {"auto": 0, "raster-scan": 1, "sweep": 2, "jump-flood": 3, "tile-fill"
            "sweep-blocks": 6, "sweep-rows": 7, "sequential-scan": 8}
 
 COMPLEMENT, SIGNED, CONNECTED, SLICES, NO_BORDER, NO_INNER, MIXED, LABELS, BORDER, DENSE = (1 << bit for bit in range(10))
+PERIODIC_X = 1 << 10  # and the next ones for y and z
 
 
 OPERATIONS = {"dilate": 0, "erode": 1, "open": 2, "close": 3}

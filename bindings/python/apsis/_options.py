@@ -13,6 +13,7 @@ from . import _library as c
 from ._errors import wrong
 
 Spacing = Union[float, Sequence[float], None]
+Periodic = Union[bool, Sequence[int]]
 
 #: Other names of the metrics: those of SciPy and scikit-learn.
 ALIASES = {"cityblock": "city-block", "manhattan": "city-block", "taxicab": "city-block"}
@@ -30,6 +31,21 @@ def flag(name: str, value: Any) -> bool:
 def flags(**given: Any) -> int:
     """The library's flags, by their names."""
     return sum(getattr(c, name.upper()) for name, value in given.items() if flag(name, value))
+
+
+def periodic_flags(value: Any, axes: int, slices: Any = False) -> int:
+    """The library's flags for periodic axes of an array: True for all, but for that of slices, or their numbers."""
+    if isinstance(value, (bool, np.bool_)):
+        chosen = list(range(1 if slices else 0, axes)) if value else []
+    else:
+        try:
+            chosen = [operator.index(each) for each in value]
+        except TypeError:
+            raise TypeError(f"periodic is {reprlib.repr(value)}, but must be True, False or a sequence of axes") from None
+    for axis in chosen:
+        if not -axes <= axis < axes:
+            raise wrong(f"periodic has the axis {axis}, but the array has {axes} axes")
+    return sum({c.PERIODIC_X << (axes - 1 - axis % axes) for axis in chosen})
 
 
 def whole(name: str, value: Any, most: int, least: int = 0) -> int:

@@ -6,8 +6,8 @@
 
 Images are arrays of integers, bools or floats, of 1 to 3 axes, in the order of C or of Fortran.  What differs: components are
 numbered in the order of their first elements, those of largest_k too; areas of contacts are of float64; values
-that `delta` is for must be those that int32 or float32 holds; `periodic_boundary` is not taken, and there are no voxel graphs.
-`device` is an addition: see apsis.distance.
+that `delta` is for must be those that int32 or float32 holds; there are no voxel graphs.  `device` is an addition: see
+apsis.distance.
 """
 
 from __future__ import annotations
@@ -48,9 +48,8 @@ def connected_components(data: Any, max_labels: int = -1, connectivity: int = 26
     array = in_memory("data", data)
     axes_of_neighbours(connectivity, array.ndim)
     is_periodic = flag("periodic_boundary", periodic_boundary)
-    refuse("apsis has no images that close on themselves yet", "periodic_boundary", is_periodic, False)
     near = _nearness(array, binary_image, delta)
-    labels, count = _components(array, connectivity, near, device, out_dtype, out_file)
+    labels, count = _components(array, connectivity, near, device, out_dtype, out_file, periodic=is_periodic)
     if is_tensor(data):
         import torch
         labels = torch.from_numpy(labels)
@@ -227,14 +226,16 @@ def _source(array: Numbers, near: Optional[float]) -> tuple[Numbers, dict[str, A
 
 
 def _components(array: Numbers, connectivity: int, near: Optional[float], device: Optional[Device],
-                out_dtype: Optional[DTypeLike] = None, out_file: Any = None, largest: Optional[int] = None) -> tuple[Any, int]:
+                out_dtype: Optional[DTypeLike] = None, out_file: Any = None, largest: Optional[int] = None,
+                periodic: bool = False) -> tuple[Any, int]:
     """Labels of the type that cc3d would choose, in the order in memory that the image has, and how many."""
     axes = axes_of_neighbours(connectivity, array.ndim)
     if array.size == 0:
         return np.zeros(array.shape, array.dtype if out_dtype is None else out_dtype), 0
     labels, filled = output_for(out_file, output_type(array, connectivity, near is None, out_dtype), array)
     source, how = _source(array, near)
-    _, count = context_for(array, device).components(source, connectivity=axes, largest=largest, **how,
+    closing = [axis for axis, length in enumerate(source.shape) if periodic and length > 1]
+    _, count = context_for(array, device).components(source, connectivity=axes, largest=largest, periodic=closing, **how,
                                                      out=filled.T if is_of_fortran(array) else filled)
     if filled.dtype.itemsize != labels.dtype.itemsize:
         labels[...] = filled

@@ -15,12 +15,9 @@ import apsis.edt
 
 sys.modules["edt"], sys.modules["cc3d"] = apsis.edt, apsis.cc3d
 
-PERIODIC = "periodic_boundary: no images that close on themselves"
 GRAPHS = "no voxel graphs"
 STACK = "an image that is cut is for apsis.slabs and apsis.dask"
 LEFT_OUT = {
-    "test_periodic_boundary_2d": PERIODIC, "test_periodic_boundary_6": PERIODIC, "test_periodic_boundary_8": PERIODIC,
-    "test_binary_image_2d": PERIODIC, "test_binary_image_3d": PERIODIC,
     "test_voxel_graph_2d": GRAPHS, "test_voxel_graph_3d": GRAPHS, "test_color_connectivity_graph_4": GRAPHS,
     "test_color_connectivity_graph_6": GRAPHS, "test_color_connectivity_graph_8_uint8": GRAPHS,
     "test_color_connectivity_graph_8_uint32": GRAPHS, "test_color_connectivity_graph_26": GRAPHS,
@@ -30,12 +27,8 @@ LEFT_OUT = {
 
 
 def reason_for(item):
-    """Why apsis cannot pass, if it cannot: some cases of these tests ask for nothing that it has not."""
-    options = item.callspec.params if hasattr(item, "callspec") else {}
-    reason = LEFT_OUT.get(item.name.partition("[")[0])
-    if item.name.startswith("test_binary_image") and (not options["periodic_boundary"] or options["connectivity"] > 8):
-        return None
-    return reason
+    """Why apsis cannot pass, if it cannot."""
+    return LEFT_OUT.get(item.name.partition("[")[0])
 
 
 def pytest_collection_modifyitems(items):

@@ -36,9 +36,11 @@ struct Blocks {
     int64_t width, height, depth;
     bool volume;  // rows of different z can be neighbours
     int64_t connectivity;
-    bool by_value;     // pixels are labels, or grey
-    bool by_delta;     // they are grey: near values are connected
-    bool has_outside;  // the image is a slab, and components go on before its first row or plane, and after its last one
+    bool by_value;  // pixels are labels, or grey
+    bool by_delta;  // they are grey: near values are connected
+    Periodic periodic;
+    bool goes_on_y, goes_on_z;  // components go on before the first row or plane, and after the last one: in another slab, or
+                                // across the seam of a periodic axis
     int64_t block_height, block_depth;  // extents of a block
     EarlierRow earlier[4];
     int earlier_rows;
@@ -51,7 +53,9 @@ struct Blocks {
           connectivity(job.connectivity),
           by_value(job.by_value),
           by_delta(job.by_delta()),
-          has_outside(job.told.has_faces()) {
+          periodic(job.periodic),
+          goes_on_y(periodic.along[1] || (job.told.has_faces() && !volume)),
+          goes_on_z(periodic.along[2] || (job.told.has_faces() && volume)) {
         // Pixels: LEAST is worth a task, `most` fits in the L2 cache.  Of a label image all rows between blocks have runs, and
         // to join them costs more than what a larger block has outside of that cache: 2^18 pixels take an eighth longer.
         constexpr int64_t LEAST = 1 << 14;
@@ -81,16 +85,17 @@ struct Blocks {
         const int64_t y = i % across() * block_height, z = i / across() * block_depth;
         return {y, std::min(y + block_height, height), z, std::min(z + block_depth, depth)};
     }
-    /// Whether a row has neighbours in another block, or outside of a slab: a border row.
+    /// Whether a row has neighbours in another block, outside of a slab, or across a seam: a border row.
     bool is_border(const Block &block, int64_t y, int64_t z) const {
-        const bool above = has_outside && !volume, before = has_outside && volume;
-        return (y == block.y0 && (above || y > 0)) || (y == block.y1 - 1 && (above || block.y1 < height)) ||
-               (volume && ((z == block.z0 && (before || z > 0)) || (z == block.z1 - 1 && (before || block.z1 < depth))));
+        return periodic.along[0] || (y == block.y0 && (goes_on_y || y > 0)) ||
+               (y == block.y1 - 1 && (goes_on_y || block.y1 < height)) ||
+               (volume && ((z == block.z0 && (goes_on_z || z > 0)) || (z == block.z1 - 1 && (goes_on_z || block.z1 < depth))));
     }
     /// How many border rows a block has, at most.
     int64_t borders_of_block() const {
         const int64_t inner =
             std::max<int64_t>(block_height - 2, 0) * (volume ? std::max<int64_t>(block_depth - 2, 0) : block_depth);
+        if (periodic.along[0]) return block_height * block_depth;
         return block_height * block_depth - inner;
     }
     /// How many border rows the image has.
@@ -101,11 +106,20 @@ struct Blocks {
             if (blocks < 2) return length;  // the first and the last have 1 border row, others 2
             return extent - 1 + (blocks - 2) * std::max<int64_t>(extent - 2, 0) + rest - 1;
         };
-        return rows() -
-               inner(height, block_height, has_outside && !volume) * (volume ? inner(depth, block_depth, has_outside) : depth);
+        if (periodic.along[0]) return rows();
+        return rows() - inner(height, block_height, goes_on_y) * (volume ? inner(depth, block_depth, goes_on_z) : depth);
     }
-    /// Whether a row lies at the border of its image.
-    bool at_edge(int64_t y, int64_t z) const { return y == 0 || y == height - 1 || (volume && (z == 0 || z == depth - 1)); }
+    /// Whether a row lies at the border of its image, which has none along a periodic axis.
+    bool at_edge(int64_t y, int64_t z) const {
+        return (!periodic.along[1] && (y == 0 || y == height - 1)) ||
+               (volume && !periodic.along[2] && (z == 0 || z == depth - 1));
+    }
+    /// Whether the pixels from x = begin to end do so, along x.
+    bool at_end(int64_t begin, int64_t end) const { return !periodic.along[0] && (begin == 0 || end == width); }
+    /// Whether a row has neighbours across a seam.
+    bool at_seam(int64_t y, int64_t z) const {
+        return periodic.along[0] || (periodic.along[1] && y == 0) || (periodic.along[2] && z == 0);
+    }
 };
 
 }  // namespace apsis::cpu::components

@@ -20,6 +20,7 @@
 #include "core/keys.h"
 #include "cpu/components/label_rows.h"
 #include "cpu/components/parts.h"
+#include "cpu/components/seam.h"
 #include "cpu/components/slots.h"
 
 namespace apsis::cpu::components {
@@ -67,6 +68,8 @@ class Labelling {
         slots_.assign();
         for_blocks(0, 0.4, [this](const ThreadScratch &scratch, const Block &block) { find_parts(scratch, block); });
         for_blocks(0.4, 0.45, [this](const ThreadScratch &scratch, const Block &block) { join_parts(scratch, block); });
+        if (job_.periodic.any())
+            for_blocks(0.45, 0.45, [this](const ThreadScratch &scratch, const Block &block) { join_seam(scratch, block); });
         if (selects_) for_blocks(0.45, 0.5, [this](const ThreadScratch &, const Block &block) { slots_.gather(block); });
         if (job_.largest < INT64_MAX) find_least_rank();
         for_told([this](uint32_t root, int64_t) {
@@ -164,6 +167,12 @@ class Labelling {
                 join_slots(scratch, parts_.find_meetings_of(scratch, above, below, earlier->diagonals), slots_.first_of(other),
                            first);
             }
+        });
+    }
+
+    void join_seam(const ThreadScratch &scratch, const Block &block) const {
+        for_rows(block, [&](int64_t, int64_t y, int64_t z) {
+            if (blocks_.at_seam(y, z)) SeamRow(blocks_, parts_, slots_, scratch, y, z).join();
         });
     }
 

@@ -1,8 +1,10 @@
 // See parts.h.
 #include "cpu/components/parts.h"
 
+#include <cmath>
 #include <cstring>
 #include <numeric>
+#include <type_traits>
 
 #include "runtime/packed.h"
 
@@ -32,7 +34,30 @@ uint32_t number_parts(const ThreadScratch &scratch, int64_t rows) {
     return parts;
 }
 
+template <class Pixel>
+bool are_near(const ValueRow &row, int64_t x, const ValueRow &other, int64_t other_x, const Nearness &near) {
+    const Pixel one = static_cast<const Pixel *>(row.pixels)[x], two = static_cast<const Pixel *>(other.pixels)[other_x];
+    if (one == two) return true;
+    if constexpr (std::is_same_v<Pixel, float>)
+        return std::fabs(static_cast<double>(one) - static_cast<double>(two)) <= near.delta;
+    else
+        return static_cast<uint64_t>(std::max(one, two)) - static_cast<uint64_t>(std::min(one, two)) <= near.whole_delta;
+}
+
 }  // namespace
+
+bool Parts::connects(const ValueRow &row, int64_t x, const ValueRow &other, int64_t other_x) const {
+    const auto is_set = [](const ValueRow &in, int64_t at) { return in.bits.word[at >> 6] >> (at & 63) & 1; };
+    if (!is_set(row, x) || !is_set(other, other_x)) return false;
+    if (!job_.by_value) return true;
+    switch (job_.set.type) {
+        case APSIS_U8: return are_near<uint8_t>(row, x, other, other_x, nearness());
+        case APSIS_U16: return are_near<uint16_t>(row, x, other, other_x, nearness());
+        case APSIS_I32: return are_near<int32_t>(row, x, other, other_x, nearness());
+        case APSIS_F32: return are_near<float>(row, x, other, other_x, nearness());
+        default: return are_near<int64_t>(row, x, other, other_x, nearness());
+    }
+}
 
 void Parts::pack_row(const ThreadScratch &scratch, int64_t y, int64_t z) const {
     uint64_t *const word = bits_of(blocks_.row_at(y, z));
@@ -107,7 +132,7 @@ void Parts::measure(const ThreadScratch &scratch, const Block &block, uint32_t p
         for (int64_t i = 0; i < runs; ++i) {
             uint32_t &area = scratch.area[scratch.part[scratch.run[j] + i]];
             area += scratch.ends[2 * i + 1] - scratch.ends[2 * i];
-            if (edge || scratch.ends[2 * i] == 0 || scratch.ends[2 * i + 1] == blocks_.width) area |= TOUCHES_BORDER;
+            if (edge || blocks_.at_end(scratch.ends[2 * i], scratch.ends[2 * i + 1])) area |= TOUCHES_BORDER;
         }
     });
 }

@@ -68,6 +68,15 @@ class Parts {
                    : find_value_meetings(row, earlier, neighbourhood, pixel_bytes(job_.set.type), blocks_.width, scratch.met);
     }
 
+    /// A row whose runs have been counted; of a set without pixels.  Its values are in row `memory` of the scratch memory where
+    /// they are not side by side.
+    ValueRow value_row(const ThreadScratch &scratch, int64_t y, int64_t z, const Counted &of, int64_t memory) const {
+        const void *const values = job_.by_value ? values_of(y, z, scratch.values + memory * blocks_.width * 8) : nullptr;
+        return {bit_row(scratch, of.j, blocks_.row_at(y, z)), values, of.first};
+    }
+    /// Whether two neighbours are connected.
+    bool connects(const ValueRow &row, int64_t x, const ValueRow &other, int64_t other_x) const;
+
     void pack_row(const ThreadScratch &scratch, int64_t y, int64_t z) const;
 
     /// Finds the part of every run.  Returns how many parts there are; they are numbered from 1, by their lowest pixel.
@@ -80,10 +89,6 @@ class Parts {
     uint64_t *starts_of(int64_t row) const { return starts_ + row * pitch_ + 1; }
     Nearness nearness() const { return {job_.set.type, job_.delta, job_.whole_delta()}; }
     const void *values_of(int64_t y, int64_t z, uint8_t *memory) const;
-    ValueRow value_row(const ThreadScratch &scratch, int64_t y, int64_t z, const Counted &of, int64_t memory) const {
-        return {bit_row(scratch, of.j, blocks_.row_at(y, z)), values_of(y, z, scratch.values + memory * blocks_.width * 8),
-                of.first};
-    }
     static void join_runs(const ThreadScratch &scratch, int64_t meetings, uint32_t first_other, uint32_t first);
 
     const ComponentsJob &job_;

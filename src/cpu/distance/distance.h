@@ -18,6 +18,10 @@ Columns columns_of(const DistanceJob &job, Carver &carver);
 size_t summary_scratch(const SummaryJob &job);
 void summary(const SummaryJob &job, void *scratch, Arena &arena, const Progress &progress);
 
+// The Euclidean and the city-block metric, where an axis is periodic.
+size_t periodic_scratch(const DistanceJob &job, int threads);
+void distance_in_periodic(const DistanceJob &job, void *scratch, Arena &arena, const Progress &progress);
+
 // The chessboard metric.
 size_t chessboard_scratch(const DistanceJob &job, int threads);
 void chessboard(const DistanceJob &job, void *scratch, Arena &arena, const Progress &progress);

@@ -103,16 +103,20 @@ struct ThreadScratch {
 
 /// Adds the contacts of a row with the pixels of another one, or of itself, in one direction.
 template <class Pixel>
-void add_contacts(const Pixel *row, const Pixel *other, int64_t width, Direction to, uint64_t *bits, PairTable &table) {
+void add_contacts(const Pixel *row, const Pixel *other, int64_t width, bool is_periodic, Direction to, uint64_t *bits,
+                  PairTable &table) {
     const int64_t begin = std::max(0, -to.dx), count = width - (to.dx != 0);
     const Pixel *const one = row + begin, *const two = other + begin + to.dx;
     const int kind = to.kind();
-    mark_differences(one, two, sizeof(Pixel), count, bits);
-    for_bits(bits, count, [&](int64_t x) {
-        const int64_t here = one[x], there = two[x];
+    const auto add = [&](int64_t here, int64_t there) {
         if (here == 0 || there == 0) return;
         ++table.count_of({std::min(here, there), std::max(here, there)})[kind];
-    });
+    };
+    mark_differences(one, two, sizeof(Pixel), count, bits);
+    for_bits(bits, count, [&](int64_t x) { add(one[x], two[x]); });
+    if (!is_periodic || to.dx == 0) return;
+    const int64_t last = to.dx < 0 ? 0 : width - 1, across = width - 1 - last;
+    if (row[last] != other[across]) add(row[last], other[across]);
 }
 
 template <class Pixel>
@@ -120,14 +124,17 @@ void add_row(const ContactsJob &job, int64_t y, int64_t z, const ThreadScratch &
     const View &image = job.set;
     const int64_t width = image.size[0];
     const Pixel *const row = row_of<Pixel>(image, y, z, scratch.line);
-    add_contacts(row, row, width, {-1, 0, 0}, scratch.bits, table);
-    for (int dz = job.axes == 3 && z > 0 ? -1 : 0; dz <= 0; ++dz)
+    const bool is_periodic = job.periodic.along[0];
+    add_contacts(row, row, width, is_periodic, {-1, 0, 0}, scratch.bits, table);
+    for (int dz = job.axes == 3 ? -1 : 0; dz <= 0; ++dz)
         for (int dy = -1; dy <= (dz ? 1 : -1); ++dy) {
-            if (y + dy < 0 || y + dy >= image.size[1] || (dy != 0) + (dz != 0) > job.connectivity) continue;
-            const Pixel *const other = row_of<Pixel>(image, y + dy, z + dz, scratch.other);
+            const int64_t other_y = job.periodic.wrap(1, y + dy, image.size[1]),
+                          other_z = job.periodic.wrap(2, z + dz, image.size[2]);
+            if (other_y < 0 || other_z < 0 || (dy != 0) + (dz != 0) > job.connectivity) continue;
+            const Pixel *const other = row_of<Pixel>(image, other_y, other_z, scratch.other);
             for (int dx = -1; dx <= 1; ++dx)
                 if (const Direction to{dx, dy, dz}; to.axes() <= job.connectivity)
-                    add_contacts(row, other, width, to, scratch.bits, table);
+                    add_contacts(row, other, width, is_periodic, to, scratch.bits, table);
         }
 }
 

@@ -79,6 +79,9 @@ pub const APSIS_MIXED: u32 = 1 << 6;
 pub const APSIS_LABELS: u32 = 1 << 7;
 pub const APSIS_BORDER: u32 = 1 << 8;
 pub const APSIS_DENSE: u32 = 1 << 9;
+pub const APSIS_PERIODIC_X: u32 = 1 << 10;
+pub const APSIS_PERIODIC_Y: u32 = 1 << 11;
+pub const APSIS_PERIODIC_Z: u32 = 1 << 12;
 
 pub const APSIS_CPU: c_int = -1;
 pub const APSIS_BEST: c_int = -2;

@@ -178,6 +178,21 @@ impl Options {
         self.flag(sys::APSIS_BORDER)
     }
 
+    /// The image closes on itself along x: components, contacts, distance, and the complete Voronoi map.
+    pub const fn periodic_x(self) -> Options {
+        self.flag(sys::APSIS_PERIODIC_X)
+    }
+
+    /// The same along y.
+    pub const fn periodic_y(self) -> Options {
+        self.flag(sys::APSIS_PERIODIC_Y)
+    }
+
+    /// The same along z.
+    pub const fn periodic_z(self) -> Options {
+        self.flag(sys::APSIS_PERIODIC_Z)
+    }
+
     /// Statistics: an element for each value.
     pub(crate) const fn dense(self) -> Options {
         self.flag(sys::APSIS_DENSE)
