@@ -32,7 +32,7 @@ void pack_strips_of(const View &set, const StripRange &range, bool complement, c
 /// LONGEST_WHOLE pixels.
 void pack_whole(const View &set, bool complement, const Columns &columns, cudaStream_t stream);
 
-/// In place of that, where words are those of a set that is found: what else packing does.
+/// What packing does besides, where words come from elsewhere: clears the counts of far groups.
 void keep_words(const Columns &columns, cudaStream_t stream);
 
 /// Queues the computation of the carries: of the set, of its complement if `inside`, or of both in mirrored columns.

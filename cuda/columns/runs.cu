@@ -123,10 +123,7 @@ void pack_runs_of_planes(const View &labels, const Columns &columns, const Colum
         launch("pack_tiles", pack_tiles<decltype(pixel)>, ceil_div(tiles, WARPS), BLOCK, stream, labels, columns, rows,
                members);
     });
-    if (columns.far_groups)
-        check(cudaMemsetAsync(columns.far_groups, 0, static_cast<size_t>(columns.count_far()) * sizeof *columns.far_groups,
-                              stream),
-              "clearing the counts of far groups");
+    keep_words(columns, stream);
 }
 
 Columns shape_rows(const View &labels) {

@@ -19,35 +19,6 @@ namespace apsis::cuda::plane {
 
 namespace {
 
-/// A word of a row, 32 pixels: the begins of runs, their carries, and which pixels have a value.
-struct alignas(16) RowWord {
-    uint32_t begins;
-    int32_t before, after;
-    uint32_t members;
-
-    RowWord() = default;
-    __device__ RowWord(const LabelRows &rows, int64_t x, int64_t y) {
-        const int64_t at = rows.begins.at(0, x / STRIP, y);
-        begins = rows.begins.words[at], before = rows.begins.before[at], after = rows.begins.after[at];
-        members = rows.members[at];
-    }
-    /// How far it is from each of four pixels, from x on, to the nearer end of its run; 0 for a pixel without a value.
-    __device__ void find_ways(int64_t x, uint32_t (&way)[QUAD]) const {
-        const int32_t own = static_cast<int32_t>(x), start = static_cast<int32_t>(x - x % STRIP);
-        const int bit = own - start;
-        const uint32_t lower = begins & (~0u >> (31 - bit)), here = begins >> bit, upper = here >> QUAD;
-        uint32_t left[QUAD], right = static_cast<uint32_t>((upper ? own + QUAD + lowest_bit(upper) : after) - own - QUAD);
-        left[0] = static_cast<uint32_t>(own + 1 - (lower ? start + highest_bit(lower) : before));
-#pragma unroll
-        for (int c = 1; c < QUAD; ++c) left[c] = here >> c & 1 ? 1 : left[c - 1] + 1;
-#pragma unroll
-        for (int c = QUAD - 1; c >= 0; --c) {
-            right = c + 1 < QUAD && (here >> (c + 1) & 1) ? 1 : right + 1;
-            way[c] = members >> (bit + c) & 1 ? min(left[c], right) : 0;
-        }
-    }
-};
-
 /// The costs of a lane's candidates in two rows.
 class LabelCosts : public OneSide {
   public:
