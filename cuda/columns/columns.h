@@ -49,6 +49,10 @@ Columns shape_rows(const View &labels);
 void pack_runs_of_planes(const View &labels, const Columns &columns, const Columns &rows, uint32_t *members,
                          cudaStream_t stream);
 
+/// The same in a volume.  `along_z` gets the begins of runs along z: an image has the columns of a y, as swap_y_z() tells.
+void pack_runs_of_volume(const View &labels, const Columns &along_y, const Columns &along_z, const Columns &rows,
+                         uint32_t *members, cudaStream_t stream);
+
 // ---- What that consists of ----
 
 /// Of a slab (slab.cu): carves room for the sites outside of it, and takes these from the job, as carries of its end strips.

@@ -3,8 +3,9 @@
 // beside it, so lines are searched as those of sets (lines.cuh), and the pixel beside the run is one more candidate of each
 // pixel: see docs/methods.md.  The back end takes it for every label image.
 //
-// In a plane with square pixels a near search comes first (plane/label_search.cu), and lines take the patches that it leaves.
-// Without it a map takes 9 to 18 times as long (one H100, 16384^2).
+// In a plane with square pixels a near search comes first (plane/label_search.cu), and in a volume another one, for distances
+// alone (volume/label_search.cu).  Lines take the patches that it leaves.  Without it a map takes 9 to 18 times as long (one
+// H100, 16384^2).
 //
 // Cost: that of the search, and for each axis the pixels in, and 3/8 byte a pixel of words and carries.
 #include "cuda/distance/label_lines.h"
@@ -245,8 +246,7 @@ struct VolumeSearch {
     }
 
     void run(const DistanceJob &job, cudaStream_t stream, const Progress &progress) {
-        pack_runs_of_planes(job.set, layout.along_y, layout.rows.begins, members, stream);
-        pack_runs(swap_y_z(job.set), 1, layout.along_z, stream);
+        pack_runs_of_volume(job.set, layout.along_y, layout.along_z, layout.rows.begins, members, stream);
         for (const Columns *each : {&layout.rows.begins, &layout.along_y, &layout.along_z})
             carry_columns(*each, job, false, stream);
         report(progress, 0.4, stream);

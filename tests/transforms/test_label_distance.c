@@ -1,4 +1,6 @@
 /* apsis_distance of label images, and with what lies outside the image as background: against brute force, and by laws. */
+#include <math.h>
+
 #include "run_distance.h"
 
 static const apsis_type label_types[] = {APSIS_U8, APSIS_U16, APSIS_I32, APSIS_I64};
@@ -114,6 +116,51 @@ static void far_from_other_values(bench *b) {
         }
         free_outputs(&out);
     }
+    free(mask);
+}
+
+/* The same in volumes, along each axis. */
+static void far_from_other_values_in_volumes(bench *b) {
+    enum { LENGTH = 330, WIDTH = 9, DEPTH = 11, END = 100, SPECK = 240, PIXELS = LENGTH * WIDTH * DEPTH };
+    static const int64_t spacings[][3] = {{1, 1, 1}, {1, 1, 1}, {2, 1, 3}, {1, 60, 1}};
+    static const double limits[] = {0, 20, 0, 0};
+    uint8_t *mask = must_alloc(PIXELS);
+    for (int axis = 0; axis < 3; ++axis)
+        for (int way = 0; way < COUNT(spacings); ++way) {
+            const int64_t *const s = spacings[way];
+            int64_t size[3] = {WIDTH, WIDTH, DEPTH};
+            size[axis] = LENGTH;
+            problem p = new_problem(3, size[0], size[1], size[2], mask);
+            const int pixels = (int)pixels_of(&p);
+            for (int i = 0; i < pixels; ++i) {
+                const int64_t at[3] = {i % size[0], i / size[0] % size[1], i / size[0] / size[1]};
+                const bool is_speck = at[axis] == SPECK && at[(axis + 1) % 3] == 4 && at[(axis + 2) % 3] == 5;
+                mask[i] = is_speck ? 9 : at[axis] < END ? 1 : 2;
+            }
+            p.options.flags = APSIS_LABELS;
+            p.options.max_distance = limits[way];
+            set_spacing(&p, s[0], s[1], s[2], 1);
+            const given how = {label_types[way], way % 2 ? APSIS_F32 : APSIS_F64, 0, 0, 0, 0};
+            outputs out = run_distance(b, &p, &how);
+            for (int i = 0; i < pixels; ++i) {
+                const int64_t at[3] = {i % size[0], i / size[0] % size[1], i / size[0] / size[1]};
+                const int64_t to_end = at[axis] < END ? END - at[axis] : at[axis] - END + 1;
+                int64_t least = to_end * to_end * s[axis] * s[axis], to_speck = 0, beside = INT64_MAX;
+                for (int a = 0; a < 3; ++a) {
+                    const int64_t d = at[a] - (a == axis ? SPECK : a == (axis + 1) % 3 ? 4 : 5);
+                    to_speck += d * d * s[a] * s[a];
+                    if (s[a] * s[a] < beside) beside = s[a] * s[a];
+                }
+                if (to_speck == 0) to_speck = beside; /* the speck itself: its neighbour */
+                if (at[axis] >= END && to_speck < least) least = to_speck;
+                const double want = limits[way] > 0 && (double)least > limits[way] * limits[way] ? INFINITY : sqrt((double)least);
+                if (way % 2)
+                    assert_true(((float *)out.distance)[i] == (float)want);
+                else
+                    assert_true(((double *)out.distance)[i] == want);
+            }
+            free_outputs(&out);
+        }
     free(mask);
 }
 
@@ -350,7 +397,8 @@ static void what_does_not_go_together(bench *b) {
 static const test_case cases[] = {
     TEST(every_3x3_image, EVERYWHERE),       TEST(every_2x2x2_volume, EVERYWHERE),
     TEST(a_line_of_labels, EVERYWHERE),      TEST(one_value_alone, EVERYWHERE),
-    TEST(far_from_other_values, EVERYWHERE), TEST(random_labels, EVERYWHERE),
+    TEST(far_from_other_values, EVERYWHERE), TEST(far_from_other_values_in_volumes, EVERYWHERE),
+    TEST(random_labels, EVERYWHERE),
     TEST(random_borders, EVERYWHERE),        TEST(each_value_is_a_set, EVERYWHERE),
     TEST(long_labels, EVERYWHERE),           TEST(names_of_labels_do_not_matter, EVERYWHERE),
     TEST(bits_are_labels, EVERYWHERE),       TEST(what_does_not_go_together, EVERYWHERE),
