@@ -10,4 +10,7 @@ namespace apsis::cuda::plane {
 /// layout's columns are begins of runs.
 void search_labels(const Plan &plan, const Layout &layout, const LabelRows &rows, uint32_t *is_left, cudaStream_t stream);
 
+/// The first of its searches for nearest pixels.
+void search_label_sites(const Plan &plan, const Layout &layout, const LabelRows &rows, cudaStream_t stream);
+
 }  // namespace apsis::cuda::plane
