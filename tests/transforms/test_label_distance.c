@@ -112,7 +112,13 @@ static void far_from_other_values(bench *b) {
         for (int i = 0; i < WIDTH * HEIGHT; ++i) {
             const int x = i % WIDTH, dx = x - SPECK_X, dy = i / WIDTH - SPECK_Y, way = x < END ? END - x : x - END + 1;
             const int to_speck = x < END ? INT32_MAX : dx == 0 && dy == 0 ? 1 : dx * dx + dy * dy;
-            assert_int_equal(((int32_t *)out.distance)[i], way * way < to_speck ? way * way : to_speck);
+            const int least = way * way < to_speck ? way * way : to_speck, beside = x < END ? END : END - 1;
+            assert_int_equal(((int32_t *)out.distance)[i], least);
+            if (!round) continue;
+            const int speck = SPECK_Y * WIDTH + SPECK_X, to_end = i - x + beside; /* of the speck, the pixel above it */
+            const int of_speck = dx == 0 && dy == 0 ? speck - WIDTH : speck;
+            const int other = way * way == to_speck && of_speck < to_end ? of_speck : way * way <= to_speck ? to_end : of_speck;
+            assert_int_equal(((int32_t *)out.nearest)[i], other);
         }
         free_outputs(&out);
     }
