@@ -293,7 +293,8 @@ LabelPlan plan_of_labels(const DistanceJob &job) {
     const int64_t width = job.set.size[0], height = job.set.size[1], depth = job.set.size[2];
     plan.along[0] = {"search_label_lines", count_blocks(depth, height, width), BLOCK};
     plan.along[1] = {"search_label_lines", count_blocks(height, depth, width), BLOCK};
-    plan.serves = std::max(plan.along[0].blocks, plan.along[1].blocks) <= MOST_BLOCKS;
+    if (std::max(plan.along[0].blocks, plan.along[1].blocks) > MOST_BLOCKS) return {};
+    plan.serves = true;
     return plan;
 }
 
