@@ -125,7 +125,39 @@ static void far_from_other_values(bench *b) {
     free(mask);
 }
 
-/* The same in volumes, along each axis. */
+/* A square in a frame, with two specks: of many pixels several others are the nearest, beyond the reach of the first search. */
+static void far_ties(bench *b) {
+    enum { SIDE = 251, PIXELS = SIDE * SIDE, MIDDLE = SIDE / 2, OTHERS = 4 * (SIDE - 1) + 2 };
+    uint8_t *mask = must_alloc(PIXELS);
+    int others[OTHERS], count = 0;
+    for (int i = 0; i < PIXELS; ++i) {
+        const int x = i % SIDE, y = i / SIDE;
+        const bool is_frame = x == 0 || y == 0 || x == SIDE - 1 || y == SIDE - 1;
+        mask[i] = is_frame || (y == MIDDLE && (x == 20 || x == SIDE - 21)) ? (uint8_t)(2 + x % 2) : 1;
+        if (mask[i] != 1) others[count++] = i;
+    }
+    assert_int_equal(count, OTHERS);
+    problem p = new_problem(2, SIDE, SIDE, 1, mask);
+    p.options.flags = APSIS_LABELS;
+    for (int wide = 0; wide < 2; ++wide) {
+        const given how = {APSIS_U16, wide ? APSIS_I64 : APSIS_I32, wide ? APSIS_I64 : APSIS_I32, 0, 0, 0};
+        outputs out = run_distance(b, &p, &how);
+        for (int i = 0; i < PIXELS; ++i) {
+            if (mask[i] != 1) continue;
+            int least = INT32_MAX, nearest = -1;
+            for (int n = 0; n < OTHERS; ++n) {
+                const int dx = others[n] % SIDE - i % SIDE, dy = others[n] / SIDE - i / SIDE, d = dx * dx + dy * dy;
+                if (d < least) least = d, nearest = others[n];
+            }
+            assert_int_equal(wide ? ((int64_t *)out.distance)[i] : ((int32_t *)out.distance)[i], least);
+            assert_int_equal(wide ? ((int64_t *)out.nearest)[i] : ((int32_t *)out.nearest)[i], nearest);
+        }
+        free_outputs(&out);
+    }
+    free(mask);
+}
+
+/* Near and far from other values in volumes, along each axis. */
 static void far_from_other_values_in_volumes(bench *b) {
     enum { LENGTH = 330, WIDTH = 9, DEPTH = 11, END = 100, SPECK = 240, PIXELS = LENGTH * WIDTH * DEPTH };
     static const int64_t spacings[][3] = {{1, 1, 1}, {1, 1, 1}, {2, 1, 3}, {1, 60, 1}};
@@ -404,7 +436,7 @@ static const test_case cases[] = {
     TEST(every_3x3_image, EVERYWHERE),       TEST(every_2x2x2_volume, EVERYWHERE),
     TEST(a_line_of_labels, EVERYWHERE),      TEST(one_value_alone, EVERYWHERE),
     TEST(far_from_other_values, EVERYWHERE), TEST(far_from_other_values_in_volumes, EVERYWHERE),
-    TEST(random_labels, EVERYWHERE),
+    TEST(far_ties, EVERYWHERE),              TEST(random_labels, EVERYWHERE),
     TEST(random_borders, EVERYWHERE),        TEST(each_value_is_a_set, EVERYWHERE),
     TEST(long_labels, EVERYWHERE),           TEST(names_of_labels_do_not_matter, EVERYWHERE),
     TEST(bits_are_labels, EVERYWHERE),       TEST(what_does_not_go_together, EVERYWHERE),
