@@ -28,9 +28,8 @@ struct alignas(16) RowWord {
     /// How far it is from each of COUNT pixels, from x on, to the nearer end of its run; 0 for a pixel without a value.
     template <int COUNT>
     __device__ void find_ways(int64_t x, uint32_t (&way)[COUNT]) const {
-        each_pixel<COUNT>(x, [&](int c, bool has_value, uint32_t left, uint32_t right) {
-            way[c] = has_value ? min(left, right) : 0;
-        });
+        each_pixel<COUNT>(
+            x, [&](int c, bool has_value, uint32_t left, uint32_t right) { way[c] = has_value ? min(left, right) : 0; });
     }
     /// The offsets of these ends, of two at the same distance the left one.
     template <int COUNT>

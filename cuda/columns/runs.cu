@@ -114,7 +114,8 @@ template <class Pixel>
 __global__ void __launch_bounds__(BLOCK) pack_tiles(View labels, Columns columns, Columns rows, uint32_t *members) {
     const int64_t across = rows.strips(), strips = columns.strips(), total = columns.batch * strips * across;
     for (int64_t item = first_item() / WARP; item < total; item += item_step() / WARP)
-        pack_tile<Pixel, false>(labels, {item % across, item / across % strips, item / across / strips}, columns, rows, members);
+        pack_tile<Pixel, false>(labels, {item % across, item / across % strips, item / across / strips}, columns, rows,
+                                members);
 }
 
 /// A block packs 32 tiles, one behind the other, and turns their begins along z into words.
@@ -128,8 +129,7 @@ __global__ void __launch_bounds__(BLOCK)
         const int64_t word = item % across, strip = item / across % down, deep = item / across / down;
         for (int i = warp; i < STRIP; i += WARPS) {
             const int64_t z = deep * STRIP + i;
-            begins[i][lane] =
-                z < along_z.length ? pack_tile<Pixel, true>(labels, {word, strip, z}, along_y, rows, members) : 0;
+            begins[i][lane] = z < along_z.length ? pack_tile<Pixel, true>(labels, {word, strip, z}, along_y, rows, members) : 0;
         }
         __syncthreads();
         for (int i = warp; i < STRIP; i += WARPS) {

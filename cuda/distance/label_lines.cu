@@ -73,7 +73,7 @@ struct LabelColumnLines : ColumnLines<K> {
     }
 };
 
-constexpr int64_t MOST_UNSETTLED_BLOCKS = 1 << 14;  // which soon see that nothing is left, as is usual
+constexpr int64_t MOST_UNSETTLED_BLOCKS = 1 << 12;  // which soon see that nothing is left, as is usual
 
 /// The rows that a near search has left.
 template <class K>
@@ -131,7 +131,9 @@ struct UnsettledRows : LabelStoredLines<K> {
 
     __device__ bool is_settled() const { return !searched.is_any_left(); }
     __device__ bool is_settled(int64_t z, int64_t) const { return !searched.is_left(z); }
-    __device__ bool is_settled(int64_t z, int64_t y, int64_t x) const { return !searched.is_left(z) || !searched.mark(z, y, x); }
+    __device__ bool is_settled(int64_t z, int64_t y, int64_t x) const {
+        return !searched.is_left(z) || !searched.mark(z, y, x);
+    }
 };
 
 template <class K>
@@ -229,10 +231,7 @@ struct VolumeSearch {
     int32_t *winners;
     uint32_t *members;
 
-    VolumeSearch(const DistanceJob &job, const volume::LabelPlan &plan, Carver &carver)
-        : plan(plan),
-          layout{{shape_rows(job.set), nullptr}, shape_columns(job.set, 1), shape_columns(swap_y_z(job.set), 1), nullptr,
-                 nullptr, nullptr, Output(job, false)} {
+    VolumeSearch(const DistanceJob &job, const volume::LabelPlan &plan, Carver &carver) : plan(plan), layout(job) {
         for (Columns *each : {&layout.rows.begins, &layout.along_y, &layout.along_z}) {
             carve_words(*each, carver);
             carve_carries(*each, job, carver);

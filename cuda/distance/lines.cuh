@@ -359,7 +359,8 @@ Level search_levels(const Lines &lines, const Ruler<K> &ruler, int64_t outer_siz
         level.stride = static_cast<int32_t>(stride);
         level.winners = winners;
         launch("bracket_points", bracket_points<K, Lines>,
-               std::min(ceil_div(level.lines() * level.shares(), WARPS), Lines::MOST_BLOCKS), BLOCK, stream, lines, ruler, level);
+               std::min(ceil_div(level.lines() * level.shares(), WARPS), Lines::MOST_BLOCKS), BLOCK, stream, lines, ruler,
+               level);
         level.coarse = winners;
         winners += level.lines() * level.points();
     }
@@ -397,9 +398,8 @@ void search_planes(const Lines &lines, const DistanceJob &job, int32_t *winners,
     const int64_t width = job.set.size[0], depth = job.set.size[2];
     const Ruler<K> ruler = ruler_of<K>(job, 1);
     const Level level = search_levels<K>(lines, ruler, depth, width, winners, stream);
-    launch("store_planes", store_planes<K, Lines>,
-           std::min(depth * level.shares() * ceil_div(width, TILE), Lines::MOST_BLOCKS), BLOCK, stream, lines, ruler, level,
-           stored);
+    launch("store_planes", store_planes<K, Lines>, std::min(depth * level.shares() * ceil_div(width, TILE), Lines::MOST_BLOCKS),
+           BLOCK, stream, lines, ruler, level, stored);
 }
 
 /// Queues the search along x, and the outputs.

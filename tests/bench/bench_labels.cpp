@@ -108,8 +108,10 @@ class Bench : public Gpu {
     /// Distances, or the nearest pixels.
     void distance(const Case &c, const apsis_image &host, const apsis_image &set) {
         const bool nearest = c.group == "nearest";
-        apsis_image map = image(c, nearest ? APSIS_I32 : APSIS_F32), expected = map, sites = image(c, APSIS_U8), borders = sites;
-        const auto find = [&](apsis_context *where, const apsis_image &from, const apsis_image &to, const apsis_options *options) {
+        apsis_image map = image(c, nearest ? APSIS_I32 : APSIS_F32), expected = map, sites = image(c, APSIS_U8),
+                    borders = sites;
+        const auto find = [&](apsis_context *where, const apsis_image &from, const apsis_image &to,
+                              const apsis_options *options) {
             check(where, apsis_distance(where, &from, nearest ? NULL : &to, nearest ? &to : NULL, options));
         };
         if (allocate(map) && allocate(sites)) {

@@ -182,8 +182,8 @@ __global__ void __launch_bounds__(BLOCK, COSTS_RESIDENT)
             int64_t site[QUAD];
 #pragma unroll
             for (int c = 0; c < QUAD; ++c)
-                site[c] = (block.image * layout.columns.length + y + Far::rows_of(best[c])) * layout.columns.count + patch.x + c +
-                          Far::columns_of(best[c]);
+                site[c] = (block.image * layout.columns.length + y + Far::rows_of(best[c])) * layout.columns.count + patch.x +
+                          c + Far::columns_of(best[c]);
             write_found<FORM, true>(layout, target, patch.x, y, block.image, cost, site);
         } else if constexpr (FORM == Form::OTHER) {
             write_found<FORM, false>(layout, target, patch.x, y, block.image, cost, {});
@@ -206,8 +206,8 @@ void search_labels(const Plan &plan, const Layout &layout, const LabelRows &rows
         target.format.limited = target.limit < Shape<LABEL_SPAN>::MOST_COST;  // else no cost above the limit is settled
         if (!nearest) launch(plan.near, search_label_costs<form>, stream, layout, target, rows);
         target.format.limited = target.limit < LABEL_REACH * LABEL_REACH;
-        launch(plan.rows, nearest ? search_marked_labels<form, true> : search_marked_labels<form, false>, stream, layout, target,
-               rows, is_left);
+        launch(plan.rows, nearest ? search_marked_labels<form, true> : search_marked_labels<form, false>, stream, layout,
+               target, rows, is_left);
     });
 }
 

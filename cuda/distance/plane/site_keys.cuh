@@ -85,8 +85,8 @@ __device__ void write_keys(const WarpPatch<SPAN> &patch, const NearOutput &targe
         const int64_t down = static_cast<int64_t>(best[c] >> Key::BITS & Key::MASK) - Key::ORIGIN;
         const int64_t along = static_cast<int64_t>(best[c] & Key::MASK) - Key::ORIGIN;
         cost[c] = best[c] >> Key::COST_SHIFT;
-        site[c] = (layout.slice_of(patch.block.image) * columns.length + columns.start + y + down) * columns.count + patch.x + c +
-                  along;
+        site[c] = (layout.slice_of(patch.block.image) * columns.length + columns.start + y + down) * columns.count + patch.x +
+                  c + along;
     }
     write_found<FORM, true>(layout, target, patch.x, y, patch.block.image, cost, site);
 }

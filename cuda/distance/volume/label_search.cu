@@ -256,7 +256,8 @@ __global__ void __launch_bounds__(BLOCK, LABEL_BLOCKS_PER_SM) search_label_lines
     if (const uint32_t of_warp = greatest_of_warp(worst); lane == 0 && of_warp) atomicMax(&worst_of_block, of_warp);
     __syncthreads();
     int reach = 0;
-    while (reach < limits.reach[AXIS] && static_cast<uint32_t>((reach + 1) * (reach + 1)) * limits.weight[AXIS] < worst_of_block)
+    while (reach < limits.reach[AXIS] &&
+           static_cast<uint32_t>((reach + 1) * (reach + 1)) * limits.weight[AXIS] < worst_of_block)
         reach += STEPS;
     lines.lay(place, 2 * reach, [=](int i) { return i < reach ? i - reach : ROWS + i - reach; }, costs);
     __syncthreads();

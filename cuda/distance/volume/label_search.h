@@ -8,17 +8,23 @@
 
 namespace apsis::cuda::volume {
 
-constexpr int LABEL_TILE = 8;      // voxels of a line that a thread holds, of two lines side by side
+constexpr int LABEL_TILE = 8;        // voxels of a line that a thread holds, of two lines side by side
 constexpr int64_t LABEL_PATCH = 64;  // voxels of a row that a warp holds: they share a mark
 
 /// The arrays of a label image in a volume: begins of runs along every axis, and what the near search leaves.
 struct LabelLayout {
     columns::LabelRows rows;
-    Columns along_y, along_z;  // their images are the planes of a z, and of a y
-    uint32_t *y_costs = nullptr;        // [z][y][x / 2]: of two voxels side by side, after the search along y
-    uint8_t *marks = nullptr;           // [z tile][y][patch]: not 0 where the search gave up
-    uint32_t *left = nullptr;           // [z tile]: not 0 where it has marked a patch; the last one, where there is any
+    Columns along_y, along_z;     // their images are the planes of a z, and of a y
+    uint32_t *y_costs = nullptr;  // [z][y][x / 2]: of two voxels side by side, after the search along y
+    uint8_t *marks = nullptr;     // [z tile][y][patch]: not 0 where the search gave up
+    uint32_t *left = nullptr;     // [z tile]: not 0 where it has marked a patch; the last one, where there is any
     Output output;
+
+    explicit LabelLayout(const DistanceJob &job)
+        : rows{columns::shape_rows(job.set), nullptr},
+          along_y(columns::shape_columns(job.set, 1)),
+          along_z(columns::shape_columns(columns::swap_y_z(job.set), 1)),
+          output(job, false) {}
 
     __host__ __device__ int64_t width() const { return along_y.count; }
     __host__ __device__ int64_t height() const { return along_y.length; }
