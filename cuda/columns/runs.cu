@@ -55,6 +55,7 @@ __global__ void pack_begins(View labels, int axis, Columns columns) {
 }
 
 constexpr int ROWS_AT_ONCE = 8;  // whose pixels a lane loads before it looks at them
+constexpr int CUBES_PER_SM = 3;  // blocks: leaves a thread 80 registers, for the pixels behind these, too
 
 /// A tile: 32 rows and 32 columns of a plane.
 struct Tile {
@@ -120,13 +121,14 @@ __global__ void __launch_bounds__(BLOCK) pack_tiles(View labels, Columns columns
 
 /// A block packs 32 tiles, one behind the other, and turns their begins along z into words.
 template <class Pixel>
-__global__ void __launch_bounds__(BLOCK)
+__global__ void __launch_bounds__(BLOCK, CUBES_PER_SM)
     pack_cubes(View labels, Columns along_y, Columns along_z, Columns rows, uint32_t *members) {
     __shared__ uint32_t begins[STRIP][STRIP + 1];  // [z][y]: a bit for each x
     const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     const int64_t across = rows.strips(), down = along_y.strips(), total = across * down * along_z.strips();
     for (int64_t item = blockIdx.x; item < total; item += gridDim.x) {
         const int64_t word = item % across, strip = item / across % down, deep = item / across / down;
+#pragma unroll 1
         for (int i = warp; i < STRIP; i += WARPS) {
             const int64_t z = deep * STRIP + i;
             begins[i][lane] = z < along_z.length ? pack_tile<Pixel, true>(labels, {word, strip, z}, along_y, rows, members) : 0;

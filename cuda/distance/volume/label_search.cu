@@ -304,7 +304,7 @@ void search_labels(const LabelPlan &plan, const LabelLayout &layout, cudaStream_
           "beginning a search of labels");
     launch(plan.along[0], search_label_lines<LabelsAlongY>, stream, LabelsAlongY{layout, plan.limits});
     const View &to = layout.output.distance;
-    const bool are_aligned = rows_begin_at(to, 8) && to.stride[2] % 8 == 0;
+    const bool are_aligned = rows_begin_at(to, 8);
     if (to.type == APSIS_F32 && to.stride[0] == 4 && layout.output.measure.unit == 1)
         launch(plan.along[1], search_label_lines<LabelsAlongZ<true>>, stream,
                LabelsAlongZ<true>{layout, plan.limits, are_aligned});
