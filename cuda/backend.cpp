@@ -10,6 +10,7 @@
 #include "cuda/runtime/current_device.h"
 #include "cuda/runtime/launch.h"
 #include "cuda/runtime/settle.h"
+#include "cuda/distance/label_lines.h"
 #include "cuda/distance/plane/plane.h"
 #include "cuda/distance/plane/transfer_queue.h"
 #include "cuda/distance/volume/volume.h"
@@ -66,13 +67,14 @@ void require_device(int device) {
                     has / 10, has % 10, LEAST_CAPABILITY / 10, LEAST_CAPABILITY % 10);
 }
 
-/// The plan of a distance map: its scratch memory and the transform that computes it.  The plane and volume transforms have
-/// plans of their own, which choose their kernels.
+/// The plan of a distance map: its scratch memory and the transform that computes it.  The transforms of the plane, of volumes
+/// and of label images have plans of their own, which choose their kernels.
 struct DistancePlan {
     size_t scratch;
-    void (*run)(const DistanceJob &, void *scratch, cudaStream_t, const Progress &);  // nullptr: `volume` or `plane` serves
+    void (*run)(const DistanceJob &, void *scratch, cudaStream_t, const Progress &);  // nullptr: one of these plans serves
     plane::Plan plane = {};
     volume::Plan volume = {};
+    distance::LabelPlan labels = {};
 
     /// Whether a set that is found must become an image: only in the plane, maps begin with its words.
     bool needs_pixels(const DistanceJob &job) const { return job.is_found && (run || volume.serves); }
@@ -90,7 +92,10 @@ DistancePlan plan_of(const DistanceJob &job, const Limits &limits) {
         default: break;
     }
     if (job.periodic.any()) return {distance::periodic_scratch(job), distance::distance_in_periodic};
-    if (job.labels) return {distance::labels_scratch(job), distance::distance_of_labels};
+    if (job.labels) {
+        const distance::LabelPlan plan = distance::plan_of_labels(job);
+        return {plan.scratch, nullptr, {}, {}, plan};
+    }
     if (job.measure.metric == APSIS_CHESSBOARD) return {distance::chessboard_scratch(job), distance::chessboard};
     if (const plane::Plan plan = plane::plan_of(job, limits); plan.way != plane::Way::NONE)
         return {plan.scratch, nullptr, plan};
@@ -325,6 +330,8 @@ class CudaBackend final : public Backend {
         own.slab.page_locked = &page_locked_;
         if (plan.run)
             plan.run(own, scratch, ready(), progress);
+        else if (job.labels)
+            distance::distance_of_labels(own, plan.labels, scratch, ready(), progress);
         else if (plan.volume.serves)
             volume::distance_in_volume(own, plan.volume, scratch, ready(), progress);
         else

@@ -30,10 +30,6 @@ namespace distance {
 size_t lines_scratch(const DistanceJob &job);
 void distance_by_lines(const DistanceJob &job, void *scratch, cudaStream_t stream, const Progress &progress);
 
-// The same in label images.
-size_t labels_scratch(const DistanceJob &job);
-void distance_of_labels(const DistanceJob &job, void *scratch, cudaStream_t stream, const Progress &progress);
-
 // The same where an axis is periodic, of sets and of label images.
 size_t periodic_scratch(const DistanceJob &job);
 void distance_in_periodic(const DistanceJob &job, void *scratch, cudaStream_t stream, const Progress &progress);

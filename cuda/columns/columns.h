@@ -32,7 +32,7 @@ void pack_strips_of(const View &set, const StripRange &range, bool complement, c
 /// LONGEST_WHOLE pixels.
 void pack_whole(const View &set, bool complement, const Columns &columns, cudaStream_t stream);
 
-/// In place of that, where words are those of a set that is found: what else packing does.
+/// What packing does besides, where words come from elsewhere: clears the counts of far groups.
 void keep_words(const Columns &columns, cudaStream_t stream);
 
 /// Queues the computation of the carries: of the set, of its complement if `inside`, or of both in mirrored columns.
@@ -48,6 +48,10 @@ Columns shape_rows(const View &labels);
 /// shape of the words of rows, and gets a bit for each pixel that is not 0.
 void pack_runs_of_planes(const View &labels, const Columns &columns, const Columns &rows, uint32_t *members,
                          cudaStream_t stream);
+
+/// The same in a volume.  `along_z` gets the begins of runs along z: an image has the columns of a y, as swap_y_z() tells.
+void pack_runs_of_volume(const View &labels, const Columns &along_y, const Columns &along_z, const Columns &rows,
+                         uint32_t *members, cudaStream_t stream);
 
 // ---- What that consists of ----
 

@@ -7,6 +7,7 @@
 // Cost: 1 byte a pixel in (1/8 from bits) and 1/8 out.
 #include "cuda/columns/columns.h"
 
+#include "cuda/columns/transpose.cuh"
 #include "cuda/runtime/launch.h"
 
 namespace apsis::cuda::columns {
@@ -211,18 +212,6 @@ __global__ void __launch_bounds__(WARP *WARP, 1) pack_whole_columns(Pixels pixel
         columns.before[at] = MIRRORED ? stored_carry(site_before, up) : site_before;
         columns.after[at] = MIRRORED ? stored_carry(site_after, down) : site_after;
     }
-}
-
-/// Warp: transposes 32 words, one a lane.  Bit b of lane a becomes bit a of lane b.
-__device__ uint32_t transpose_bits(uint32_t word) {
-    const int lane = threadIdx.x % WARP;
-    uint32_t mask = 0x0000ffffu;
-#pragma unroll
-    for (int step = WARP / 2; step > 0; step /= 2, mask ^= mask << step) {
-        const uint32_t other = __shfl_xor_sync(ALL_LANES, word, step);
-        word = lane & step ? (word & ~mask) | (other >> step & mask) : (word & mask) | (other << step & ~mask);
-    }
-    return word;
 }
 
 /// The same of a set of bits.  A warp takes 32 columns of a strip, and a lane 32 bits of one row.

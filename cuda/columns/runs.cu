@@ -5,10 +5,12 @@
 // side.
 //
 // Cost: the pixels in, along y and z once more for each strip's first row, and 1/8 byte a pixel out.  In a plane a warp packs
-// 32 rows of 32 pixels along both axes, and reads them once.
+// 32 rows of 32 pixels along both axes, and reads them once; in a volume a block packs 32 such tiles along all three axes, and
+// finds the pixels behind a tile in the caches.
 #include <type_traits>
 
 #include "cuda/columns/columns.h"
+#include "cuda/columns/transpose.cuh"
 #include "cuda/runtime/launch.h"
 
 namespace apsis::cuda::columns {
@@ -53,46 +55,91 @@ __global__ void pack_begins(View labels, int axis, Columns columns) {
 }
 
 constexpr int ROWS_AT_ONCE = 8;  // whose pixels a lane loads before it looks at them
+constexpr int CUBES_PER_SM = 3;  // blocks: leaves a thread 80 registers, for the pixels behind these, too
 
-/// A warp packs a tile of 32 rows and 32 columns: a lane has a column, and in the end a row.
-template <class Pixel>
-__global__ void __launch_bounds__(BLOCK) pack_tiles(View labels, Columns columns, Columns rows, uint32_t *members) {
+/// A tile: 32 rows and 32 columns of a plane.
+struct Tile {
+    int64_t word, strip, image;
+};
+
+/// Warp: packs a tile along both axes: a lane has a column, and in the end a row.  IN_VOLUME: a lane gets its row's begins of
+/// runs along z.
+template <class Pixel, bool IN_VOLUME>
+__device__ uint32_t pack_tile(const View &labels, const Tile &tile, const Columns &columns, const Columns &rows,
+                              uint32_t *members) {
     using Number = std::conditional_t<sizeof(Pixel) == 8, unsigned long long, uint32_t>;
     const int lane = threadIdx.x % WARP;
-    const int64_t across = rows.strips(), strips = columns.strips(), total = columns.batch * strips * across;
-    for (int64_t tile = first_item() / WARP; tile < total; tile += item_step() / WARP) {
-        const int64_t word = tile % across, strip = tile / across % strips, image = tile / across / strips;
-        const int64_t left = word * WARP, x = left + lane, y = strip * STRIP;
-        const int height = static_cast<int>(min(columns.length - y, int64_t(STRIP)));
-        const bool is_inside = x < columns.count;
-        const uint8_t *const first = labels.row(y, image) + x * labels.stride[0];
-        const auto read = [](const uint8_t *pixel) { return Number(*reinterpret_cast<const Pixel *>(pixel)); };
-        Number above = is_inside ? read(y > 0 ? first - labels.stride[1] : first) : 0;
-        // Of a lane's row: the pixel beside the tile.
-        const Number beside = word > 0 && lane < height ? read(labels.row(y + lane, image) + (left - 1) * labels.stride[0]) : 0;
-        uint32_t begins = 0, row_begins = 0, row_members = 0;
-        for (int from = 0; from < height; from += ROWS_AT_ONCE) {
-            Number values[ROWS_AT_ONCE];
+    const int64_t left = tile.word * WARP, x = left + lane, y = tile.strip * STRIP;
+    const int height = static_cast<int>(min(columns.length - y, int64_t(STRIP)));
+    const bool is_inside = x < columns.count;
+    const uint8_t *const first = labels.row(y, tile.image) + x * labels.stride[0];
+    const int64_t behind = tile.image > 0 ? labels.stride[2] : 0;
+    const auto read = [](const uint8_t *pixel) { return Number(*reinterpret_cast<const Pixel *>(pixel)); };
+    Number above = is_inside ? read(y > 0 ? first - labels.stride[1] : first) : 0;
+    // Of a lane's row: the pixel beside the tile.
+    const Number beside =
+        tile.word > 0 && lane < height ? read(labels.row(y + lane, tile.image) + (left - 1) * labels.stride[0]) : 0;
+    uint32_t begins = 0, row_begins = 0, row_members = 0, row_begins_along_z = 0;
+    for (int from = 0; from < height; from += ROWS_AT_ONCE) {
+        Number values[ROWS_AT_ONCE], values_behind[ROWS_AT_ONCE];
 #pragma unroll
-            for (int k = 0; k < ROWS_AT_ONCE; ++k)
-                values[k] = is_inside && from + k < height ? read(first + (from + k) * labels.stride[1]) : 0;
-#pragma unroll
-            for (int k = 0; k < ROWS_AT_ONCE; ++k) {
-                const int r = from + k;
-                const Number value = values[k], before = __shfl_up_sync(ALL_LANES, value, 1);
-                const Number outside = __shfl_sync(ALL_LANES, beside, r);
-                const bool begins_here = value != (lane > 0 ? before : word > 0 ? outside : value);
-                const uint32_t of_row = __ballot_sync(ALL_LANES, is_inside && begins_here);
-                const uint32_t members_of_row = __ballot_sync(ALL_LANES, value != 0);
-                begins |= static_cast<uint32_t>(value != above) << r;
-                above = value;
-                if (lane == r) row_begins = of_row, row_members = members_of_row;
-            }
+        for (int k = 0; k < ROWS_AT_ONCE; ++k) {
+            const uint8_t *const pixel = first + (from + k) * labels.stride[1];
+            const bool is_there = is_inside && from + k < height;
+            values[k] = is_there ? read(pixel) : 0;
+            if (IN_VOLUME) values_behind[k] = is_there ? read(pixel - behind) : 0;
         }
-        if (is_inside) columns.words[columns.at(image, strip, x)] = begins & columns.valid(strip);
-        if (lane >= height) continue;
-        const int64_t at = rows.at(0, word, image * columns.length + y + lane);
-        rows.words[at] = row_begins, members[at] = row_members;
+#pragma unroll
+        for (int k = 0; k < ROWS_AT_ONCE; ++k) {
+            const int r = from + k;
+            const Number value = values[k], before = __shfl_up_sync(ALL_LANES, value, 1);
+            const Number outside = __shfl_sync(ALL_LANES, beside, r);
+            const bool begins_here = value != (lane > 0 ? before : tile.word > 0 ? outside : value);
+            const uint32_t of_row = __ballot_sync(ALL_LANES, is_inside && begins_here);
+            const uint32_t members_of_row = __ballot_sync(ALL_LANES, value != 0);
+            const uint32_t along_z = IN_VOLUME ? __ballot_sync(ALL_LANES, value != values_behind[k]) : 0;
+            begins |= static_cast<uint32_t>(value != above) << r;
+            above = value;
+            if (lane == r) row_begins = of_row, row_members = members_of_row, row_begins_along_z = along_z;
+        }
+    }
+    if (is_inside) columns.words[columns.at(tile.image, tile.strip, x)] = begins & columns.valid(tile.strip);
+    if (lane >= height) return 0;
+    const int64_t at = rows.at(0, tile.word, tile.image * columns.length + y + lane);
+    rows.words[at] = row_begins, members[at] = row_members;
+    return row_begins_along_z;
+}
+
+/// A warp packs a tile.
+template <class Pixel>
+__global__ void __launch_bounds__(BLOCK) pack_tiles(View labels, Columns columns, Columns rows, uint32_t *members) {
+    const int64_t across = rows.strips(), strips = columns.strips(), total = columns.batch * strips * across;
+    for (int64_t item = first_item() / WARP; item < total; item += item_step() / WARP)
+        pack_tile<Pixel, false>(labels, {item % across, item / across % strips, item / across / strips}, columns, rows,
+                                members);
+}
+
+/// A block packs 32 tiles, one behind the other, and turns their begins along z into words.
+template <class Pixel>
+__global__ void __launch_bounds__(BLOCK, CUBES_PER_SM)
+    pack_cubes(View labels, Columns along_y, Columns along_z, Columns rows, uint32_t *members) {
+    __shared__ uint32_t begins[STRIP][STRIP + 1];  // [z][y]: a bit for each x
+    const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    const int64_t across = rows.strips(), down = along_y.strips(), total = across * down * along_z.strips();
+    for (int64_t item = blockIdx.x; item < total; item += gridDim.x) {
+        const int64_t word = item % across, strip = item / across % down, deep = item / across / down;
+#pragma unroll 1
+        for (int i = warp; i < STRIP; i += WARPS) {
+            const int64_t z = deep * STRIP + i;
+            begins[i][lane] = z < along_z.length ? pack_tile<Pixel, true>(labels, {word, strip, z}, along_y, rows, members) : 0;
+        }
+        __syncthreads();
+        for (int i = warp; i < STRIP; i += WARPS) {
+            const int64_t x = word * WARP + lane, y = strip * STRIP + i;
+            const uint32_t along = transpose_bits(begins[lane][i]);
+            if (x < along_z.count && y < along_y.length) along_z.words[along_z.at(y, deep, x)] = along;
+        }
+        __syncthreads();
     }
 }
 
@@ -123,10 +170,15 @@ void pack_runs_of_planes(const View &labels, const Columns &columns, const Colum
         launch("pack_tiles", pack_tiles<decltype(pixel)>, ceil_div(tiles, WARPS), BLOCK, stream, labels, columns, rows,
                members);
     });
-    if (columns.far_groups)
-        check(cudaMemsetAsync(columns.far_groups, 0, static_cast<size_t>(columns.count_far()) * sizeof *columns.far_groups,
-                              stream),
-              "clearing the counts of far groups");
+    keep_words(columns, stream);
+}
+
+void pack_runs_of_volume(const View &labels, const Columns &along_y, const Columns &along_z, const Columns &rows,
+                         uint32_t *members, cudaStream_t stream) {
+    const int64_t cubes = rows.strips() * along_y.strips() * along_z.strips();
+    with_pixels(labels.type, [&](auto pixel) {
+        launch("pack_cubes", pack_cubes<decltype(pixel)>, cubes, BLOCK, stream, labels, along_y, along_z, rows, members);
+    });
 }
 
 Columns shape_rows(const View &labels) {

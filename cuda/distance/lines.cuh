@@ -85,7 +85,7 @@ struct Ruler {
 /// In 3-D a line goes along y, and its columns along z.
 template <class K>
 struct ColumnLines {
-    static constexpr int64_t MOST_BLOCKS = cuda::MOST_BLOCKS;  // of the last step
+    static constexpr int64_t MOST_BLOCKS = cuda::MOST_BLOCKS;  // of a step
 
     Columns columns;
     Ruler<K> ruler;  // along the columns
@@ -313,6 +313,7 @@ __global__ void __launch_bounds__(BLOCK, RESIDENT)
     store_planes(Lines lines, Ruler<K> ruler, Level level, StoredLines<K> store) {
     using Cost = typename K::Cost;
     using Order = typename K::Order;
+    if (lines.is_settled()) return;
     __shared__ Cost costs[TILE][TILE + 1];
     __shared__ Order orders[K::ORDERED ? TILE : 1][TILE + 1];
     const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
@@ -320,6 +321,7 @@ __global__ void __launch_bounds__(BLOCK, RESIDENT)
     const int64_t across = (width + TILE - 1) / TILE, total = level.outer_size * shares * across;
     for (int64_t item = blockIdx.x; item < total; item += gridDim.x) {
         const int64_t left = item % across * TILE, number = item / across % shares, z = item / across / shares;
+        if (lines.is_settled(z, left)) continue;
         for (int i = warp; i < TILE && left + i < width; i += WARPS) {
             Best<K> best = search_share<K>(lines, ruler, level, z, left + i, number, lane);
             if (number * WARP + lane < height) lines.take_end(best, z, left + i, width, number * WARP + lane);
@@ -356,8 +358,9 @@ Level search_levels(const Lines &lines, const Ruler<K> &ruler, int64_t outer_siz
     for (; stride > 1; stride /= WARP) {
         level.stride = static_cast<int32_t>(stride);
         level.winners = winners;
-        launch("bracket_points", bracket_points<K, Lines>, ceil_div(level.lines() * level.shares(), WARPS), BLOCK, stream,
-               lines, ruler, level);
+        launch("bracket_points", bracket_points<K, Lines>,
+               std::min(ceil_div(level.lines() * level.shares(), WARPS), Lines::MOST_BLOCKS), BLOCK, stream, lines, ruler,
+               level);
         level.coarse = winners;
         winners += level.lines() * level.points();
     }
@@ -395,8 +398,8 @@ void search_planes(const Lines &lines, const DistanceJob &job, int32_t *winners,
     const int64_t width = job.set.size[0], depth = job.set.size[2];
     const Ruler<K> ruler = ruler_of<K>(job, 1);
     const Level level = search_levels<K>(lines, ruler, depth, width, winners, stream);
-    launch("store_planes", store_planes<K, Lines>, depth * level.shares() * ceil_div(width, TILE), BLOCK, stream, lines, ruler,
-           level, stored);
+    launch("store_planes", store_planes<K, Lines>, std::min(depth * level.shares() * ceil_div(width, TILE), Lines::MOST_BLOCKS),
+           BLOCK, stream, lines, ruler, level, stored);
 }
 
 /// Queues the search along x, and the outputs.

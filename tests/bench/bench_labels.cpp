@@ -7,6 +7,7 @@
 //     statistics   of the values
 //     contacts     of the values, with 4 and 6 neighbours
 //     distance     to the nearest other value, beside that of a set whose sites are the pixels at the same borders
+//     nearest      these pixels, likewise
 //
 // All images are of APSIS_U16, 16384^2 and 512^3: cells-10000, a Voronoi map of so many sites; cells-10000000, whose values are
 // taken modulo 65535, so that few neighbours have the same one; text, a value for each letter; and values-4, noise of 0 to 3.
@@ -61,7 +62,7 @@ class Bench : public Gpu {
             if (c.group == "components") components(c, host, set);
             if (c.group == "statistics") tell<apsis_component>(c, APSIS_STATISTICS, apsis_statistics, host, set);
             if (c.group == "contacts") tell<apsis_contact>(c, APSIS_CONTACTS, apsis_contacts, host, set);
-            if (c.group == "distance") distance(c, host, set);
+            if (c.group == "distance" || c.group == "nearest") distance(c, host, set);
         } else {
             say_no_memory(c);
         }
@@ -104,17 +105,24 @@ class Bench : public Gpu {
         report(c, count, ms, 0, workspace(c, transform, images, 1), remark);
     }
 
+    /// Distances, or the nearest pixels.
     void distance(const Case &c, const apsis_image &host, const apsis_image &set) {
-        apsis_image map = image(c, APSIS_F32), expected = map, sites = image(c, APSIS_U8), borders = sites;
+        const bool nearest = c.group == "nearest";
+        apsis_image map = image(c, nearest ? APSIS_I32 : APSIS_F32), expected = map, sites = image(c, APSIS_U8),
+                    borders = sites;
+        const auto find = [&](apsis_context *where, const apsis_image &from, const apsis_image &to,
+                              const apsis_options *options) {
+            check(where, apsis_distance(where, &from, nearest ? NULL : &to, nearest ? &to : NULL, options));
+        };
         if (allocate(map) && allocate(sites)) {
             const std::vector<uint8_t> at_border = find_borders(c);
             borders.data = const_cast<uint8_t *>(at_border.data());
             check(gpu_, apsis_copy(gpu_, &borders, &sites));
-            const apsis_image *const images[] = {&set, &map, NULL};
-            const double ms_binary = steady_ms([&] { check(gpu_, apsis_distance(gpu_, &sites, &map, NULL, NULL)); });
-            const double ms = steady_ms([&] { check(gpu_, apsis_distance(gpu_, &set, &map, NULL, &c.options)); });
+            const apsis_image *const images[] = {&set, nearest ? NULL : &map, nearest ? &map : NULL};
+            const double ms_binary = steady_ms([&] { find(gpu_, sites, map, NULL); });
+            const double ms = steady_ms([&] { find(gpu_, set, map, &c.options); });
             report(c, 0, ms, ms_binary, workspace(c, APSIS_DISTANCE, images, 3),
-                   verdict(map, expected, [&] { check(cpu_, apsis_distance(cpu_, &host, &expected, NULL, &c.options)); }));
+                   verdict(map, expected, [&] { find(cpu_, host, expected, &c.options); }));
         } else {
             say_no_memory(c);
         }

@@ -95,28 +95,6 @@ static void one_value_alone(bench *b) {
     free_outputs(&out);
 }
 
-/* A stripe 300 columns wide, a wide one beside it, and a speck there: some pixels have another value near, others only beyond
- * the reach of every search that does not go over whole rows. */
-static void far_from_other_values(bench *b) {
-    enum { WIDTH = 1800, HEIGHT = 36, END = 300, SPECK_X = 900, SPECK_Y = 20 };
-    uint8_t *mask = must_alloc((size_t)WIDTH * HEIGHT);
-    for (int i = 0; i < WIDTH * HEIGHT; ++i) mask[i] = i % WIDTH < END ? 1 : 2;
-    mask[SPECK_Y * WIDTH + SPECK_X] = 9;
-    problem p = new_problem(2, WIDTH, HEIGHT, 1, mask);
-    p.options.flags = APSIS_LABELS;
-    for (int round = 0; round < 2; ++round) {
-        const given how = {label_types[1 + round], APSIS_I32, round ? APSIS_I32 : (apsis_type)0, 0, 0, 0};
-        outputs out = run_distance(b, &p, &how);
-        for (int i = 0; i < WIDTH * HEIGHT; ++i) {
-            const int x = i % WIDTH, dx = x - SPECK_X, dy = i / WIDTH - SPECK_Y, way = x < END ? END - x : x - END + 1;
-            const int to_speck = x < END ? INT32_MAX : dx == 0 && dy == 0 ? 1 : dx * dx + dy * dy;
-            assert_int_equal(((int32_t *)out.distance)[i], way * way < to_speck ? way * way : to_speck);
-        }
-        free_outputs(&out);
-    }
-    free(mask);
-}
-
 /* ---- Random problems ---- */
 
 enum { SPECKS, STRIPES, RECTANGLES, CELLS, LABEL_KINDS };
@@ -348,12 +326,17 @@ static void what_does_not_go_together(bench *b) {
 }
 
 static const test_case cases[] = {
-    TEST(every_3x3_image, EVERYWHERE),       TEST(every_2x2x2_volume, EVERYWHERE),
-    TEST(a_line_of_labels, EVERYWHERE),      TEST(one_value_alone, EVERYWHERE),
-    TEST(far_from_other_values, EVERYWHERE), TEST(random_labels, EVERYWHERE),
-    TEST(random_borders, EVERYWHERE),        TEST(each_value_is_a_set, EVERYWHERE),
-    TEST(long_labels, EVERYWHERE),           TEST(names_of_labels_do_not_matter, EVERYWHERE),
-    TEST(bits_are_labels, EVERYWHERE),       TEST(what_does_not_go_together, EVERYWHERE),
+    TEST(every_3x3_image, EVERYWHERE),
+    TEST(every_2x2x2_volume, EVERYWHERE),
+    TEST(a_line_of_labels, EVERYWHERE),
+    TEST(one_value_alone, EVERYWHERE),
+    TEST(random_labels, EVERYWHERE),
+    TEST(random_borders, EVERYWHERE),
+    TEST(each_value_is_a_set, EVERYWHERE),
+    TEST(long_labels, EVERYWHERE),
+    TEST(names_of_labels_do_not_matter, EVERYWHERE),
+    TEST(bits_are_labels, EVERYWHERE),
+    TEST(what_does_not_go_together, EVERYWHERE),
 };
 
 int main(int argc, char **argv) { return RUN_CASES(cases, argc, argv); }

@@ -5,10 +5,10 @@
 // In a column, a pixel's distance to another value is that to the end of its run, which takes a scan as that of a set's sites
 // (near_search.cu).  Along the row, the search is that of sets, too: a column beyond the end of the pixel's run may cost too
 // little or too much, but the pixel beside the run is nearer than anything in that column, and is the first candidate.  So
-// columns are searched whatever their values are: see docs/methods.md.
+// columns are searched whatever their values are: see docs/methods.md.  For nearest pixels label_search_nearest.cu does this.
 //
 // The second search knows how far it has to reach: no pixel is farther than the nearer one of the ends of its runs, along the
-// row and the column.  A warp lays the squares of one row's columns in shared memory.
+// row and the column.  A warp lays the squares of one row's columns in shared memory, or with nearest pixels the offsets.
 //
 // Cost: of the first search that of sets with a long reach; and 1/2 byte a pixel of words and carries of rows, some 20
 // instructions.
@@ -18,35 +18,6 @@
 namespace apsis::cuda::plane {
 
 namespace {
-
-/// A word of a row, 32 pixels: the begins of runs, their carries, and which pixels have a value.
-struct alignas(16) RowWord {
-    uint32_t begins;
-    int32_t before, after;
-    uint32_t members;
-
-    RowWord() = default;
-    __device__ RowWord(const LabelRows &rows, int64_t x, int64_t y) {
-        const int64_t at = rows.begins.at(0, x / STRIP, y);
-        begins = rows.begins.words[at], before = rows.begins.before[at], after = rows.begins.after[at];
-        members = rows.members[at];
-    }
-    /// How far it is from each of four pixels, from x on, to the nearer end of its run; 0 for a pixel without a value.
-    __device__ void find_ways(int64_t x, uint32_t (&way)[QUAD]) const {
-        const int32_t own = static_cast<int32_t>(x), start = static_cast<int32_t>(x - x % STRIP);
-        const int bit = own - start;
-        const uint32_t lower = begins & (~0u >> (31 - bit)), here = begins >> bit, upper = here >> QUAD;
-        uint32_t left[QUAD], right = static_cast<uint32_t>((upper ? own + QUAD + lowest_bit(upper) : after) - own - QUAD);
-        left[0] = static_cast<uint32_t>(own + 1 - (lower ? start + highest_bit(lower) : before));
-#pragma unroll
-        for (int c = 1; c < QUAD; ++c) left[c] = here >> c & 1 ? 1 : left[c - 1] + 1;
-#pragma unroll
-        for (int c = QUAD - 1; c >= 0; --c) {
-            right = c + 1 < QUAD && (here >> (c + 1) & 1) ? 1 : right + 1;
-            way[c] = members >> (bit + c) & 1 ? min(left[c], right) : 0;
-        }
-    }
-};
 
 /// The costs of a lane's candidates in two rows.
 class LabelCosts : public OneSide {
@@ -72,8 +43,6 @@ class LabelCosts : public OneSide {
     uint32_t ends_[QUAD] = {};
 };
 
-constexpr uint32_t FARTHEST = 1 << 14;  // columns: distances beyond count as this one, so that their squares fit
-
 /// A block takes a span of a strip.
 template <Form FORM>
 __global__ void __launch_bounds__(BLOCK, COSTS_RESIDENT) search_label_costs(Layout layout, NearOutput target, LabelRows rows) {
@@ -89,11 +58,8 @@ __global__ void __launch_bounds__(BLOCK, COSTS_RESIDENT) search_label_costs(Layo
     const int32_t start = static_cast<int32_t>(block.strip * STRIP);
     const StripColumns<false> strip(layout.columns, block.image, block.strip);
     each_column(layout.columns, block, [&](int, int c, int64_t x) {
-        const Sites begins = strip.stored(x);
-        const uint32_t first = min(start - begins.before, FAR_CARRY);        // up from the row above the strip
-        const uint32_t last = min(begins.after - start - STRIP, FAR_CARRY);  // down from the row below it
-        scan_rows<1>(begins.word, begins.word >> 1, first, last,
-                     [&](int r, uint32_t, uint32_t nearest) { squares[r][c] = square_both(nearest); });
+        scan_runs<FAR_CARRY>(strip.stored(x), start,
+                             [&](int r, uint32_t, uint32_t nearest) { squares[r][c] = square_both(nearest); });
     });
     __syncthreads();
     const WarpPatch<LABEL_SPAN> patch(layout, block);
@@ -122,10 +88,45 @@ __global__ void __launch_bounds__(BLOCK, COSTS_RESIDENT) search_label_costs(Layo
     });
 }
 
+constexpr int32_t FARTHEST = 1 << 14;  // pixels: distances beyond count as this one, so that their squares fit
+
+/// What the second search compares: costs alone; or keys of cost, row and column, from the highest bits down, of which the least
+/// is that of the lowest index.
+template <bool NEAREST>
+struct Farther {
+    using Value = uint32_t;
+
+    /// What is laid of a column, from the offset to the pixel there.
+    __device__ static uint32_t laid(int32_t rows) { return static_cast<uint32_t>(rows * rows); }
+    __device__ static Value at(uint32_t laid, int32_t columns) { return laid + static_cast<uint32_t>(columns * columns); }
+    __device__ static Value nearer(uint32_t left, uint32_t right, int32_t columns) { return at(min(left, right), columns); }
+    __device__ static uint32_t cost_of(Value value) { return value; }
+};
+template <>
+struct Farther<true> {
+    using Value = unsigned long long;
+    static constexpr uint32_t ORIGIN = 1 << 15;  // of a row, and of a column, counted from the pixel's
+    static_assert(FARTHEST < ORIGIN);
+
+    __device__ static uint32_t laid(int32_t rows) { return static_cast<uint32_t>(rows); }
+    __device__ static Value at(uint32_t laid, int32_t columns) {
+        const int32_t rows = static_cast<int32_t>(laid);
+        return Value(static_cast<uint32_t>(rows * rows + columns * columns)) << 32 |
+               (ORIGIN + static_cast<uint32_t>(rows)) << 16 | (ORIGIN + static_cast<uint32_t>(columns));
+    }
+    __device__ static Value nearer(uint32_t left, uint32_t right, int32_t columns) {
+        return min(at(left, -columns), at(right, columns));
+    }
+    __device__ static uint32_t cost_of(Value value) { return static_cast<uint32_t>(value >> 32); }
+    __device__ static int64_t rows_of(Value value) { return int64_t(value >> 16 & 0xffff) - ORIGIN; }
+    __device__ static int64_t columns_of(Value value) { return int64_t(value & 0xffff) - ORIGIN; }
+};
+
 /// The second search: a block takes a patch of a strip, a warp its marked rows.
-template <Form FORM>
+template <Form FORM, bool NEAREST>
 __global__ void __launch_bounds__(BLOCK, COSTS_RESIDENT)
     search_marked_labels(Layout layout, NearOutput target, LabelRows rows, uint32_t *is_left) {
+    using Far = Farther<NEAREST>;
     __shared__ __align__(16) uint32_t lines[WARPS][PATCH + 2 * LABEL_REACH];
     const BlockSpan<PATCH> block(layout, blockIdx.x);
     if (!layout.has_marks(block.image, block.strip)) return;
@@ -136,15 +137,23 @@ __global__ void __launch_bounds__(BLOCK, COSTS_RESIDENT)
     patch.each_row(patch.height(), [&](int r) {
         const int64_t y = start + r;
         if (!layout.marks_of(block.image, y / BAND, patch.x / PATCH)[y % BAND]) return;
-        const auto way_in_column = [&](int64_t x) {
+        const auto rows_to = [&](int64_t x) {
             const Sites begins = strip.stored(x);
             const auto place = nearest_beyond_run(begins.word, begins.before, begins.after, start, start + r);
-            return min(static_cast<uint32_t>(abs(start + r - place)), FARTHEST);
+            return max(min(place - start - r, FARTHEST), -FARTHEST);
         };
-        uint32_t best[QUAD] = {}, most = 0;
+        typename Far::Value best[QUAD] = {};
+        uint32_t most = 0;
         if (!patch.out) {
-            RowWord(rows, patch.x, block.image * layout.columns.length + y).find_ways(patch.x, best);
-            for (int c = 0; c < QUAD; ++c) best[c] = min(best[c], way_in_column(patch.x + c)), most = max(most, best[c]);
+            int32_t end[QUAD];
+            RowWord(rows, patch.x, block.image * layout.columns.length + y).find_ends(patch.x, end);
+#pragma unroll
+            for (int c = 0; c < QUAD; ++c) {
+                const int32_t own = rows_to(patch.x + c);
+                end[c] = max(min(end[c], FARTHEST), -FARTHEST);
+                best[c] = min(Far::at(Far::laid(own), 0), Far::at(Far::laid(0), end[c]));
+                most = max(most, static_cast<uint32_t>(min(abs(own), abs(end[c]))));
+            }
         }
         const uint32_t reach = (greatest_of_warp(most) + QUAD - 1) / QUAD * QUAD;
         if (reach > LABEL_REACH) {
@@ -153,27 +162,34 @@ __global__ void __launch_bounds__(BLOCK, COSTS_RESIDENT)
         }
         const int64_t left = patch.x - patch.lane() * QUAD - reach;
         __syncwarp();
-        for (int c = patch.lane(); c < PATCH + 2 * static_cast<int>(reach); c += WARP) {
-            const uint32_t way = way_in_column(max(min(left + c, layout.columns.count - 1), int64_t(0)));
-            line[c] = way * way;
-        }
+        for (int c = patch.lane(); c < PATCH + 2 * static_cast<int>(reach); c += WARP)
+            line[c] = Far::laid(rows_to(max(min(left + c, layout.columns.count - 1), int64_t(0))));
         __syncwarp();
-        for (uint32_t &each : best) each *= each;
         const int column = static_cast<int>(reach) + patch.lane() * QUAD;
         uint4 on_left = *reinterpret_cast<const uint4 *>(line + column), on_right = on_left;
         for (uint32_t from = 0; from < reach; from += QUAD) {
-            const uint32_t worst = max(max(best[0], best[1]), max(best[2], best[3]));
+            const auto worst = Far::cost_of(max(max(best[0], best[1]), max(best[2], best[3])));
             if (__all_sync(ALL_LANES, worst <= (from + 1) * (from + 1))) break;
             step_quad(line, column, static_cast<int>(from), on_left, on_right, [&](int c, int k, uint32_t a, uint32_t b) {
-                best[c] = min(best[c], min(a, b) + (from + k) * (from + k));
+                best[c] = min(best[c], Far::nearer(a, b, static_cast<int32_t>(from) + k));
             });
         }
         patch.mark(r, false, block.image);
-        if constexpr (FORM == Form::OTHER) {
-            write_found<FORM, false>(layout, target, patch.x, y, block.image, best, {});
+        uint32_t cost[QUAD];
+#pragma unroll
+        for (int c = 0; c < QUAD; ++c) cost[c] = Far::cost_of(best[c]);
+        if constexpr (NEAREST) {
+            int64_t site[QUAD];
+#pragma unroll
+            for (int c = 0; c < QUAD; ++c)
+                site[c] = (block.image * layout.columns.length + y + Far::rows_of(best[c])) * layout.columns.count + patch.x +
+                          c + Far::columns_of(best[c]);
+            write_found<FORM, true>(layout, target, patch.x, y, block.image, cost, site);
+        } else if constexpr (FORM == Form::OTHER) {
+            write_found<FORM, false>(layout, target, patch.x, y, block.image, cost, {});
         } else {
             uint32_t number[QUAD];
-            plane::to_numbers<FORM>(target.format, best, number, [](uint32_t one) { return small_root_of(one); });
+            plane::to_numbers<FORM>(target.format, cost, number, [](uint32_t one) { return small_root_of(one); });
             patch.store(r, number);
         }
     });
@@ -183,12 +199,15 @@ __global__ void __launch_bounds__(BLOCK, COSTS_RESIDENT)
 
 void search_labels(const Plan &plan, const Layout &layout, const LabelRows &rows, uint32_t *is_left, cudaStream_t stream) {
     check(cudaMemsetAsync(is_left, 0, sizeof *is_left, stream), "beginning a search of labels");
+    const bool nearest = static_cast<bool>(layout.output.nearest);
     NearOutput target = target_of(layout.output);
+    if (nearest) search_label_sites(plan, layout, rows, stream);
     with_form(target.format.plain(layout.output), [&](auto form) {
         target.format.limited = target.limit < Shape<LABEL_SPAN>::MOST_COST;  // else no cost above the limit is settled
-        launch(plan.near, search_label_costs<form>, stream, layout, target, rows);
+        if (!nearest) launch(plan.near, search_label_costs<form>, stream, layout, target, rows);
         target.format.limited = target.limit < LABEL_REACH * LABEL_REACH;
-        launch(plan.rows, search_marked_labels<form>, stream, layout, target, rows, is_left);
+        launch(plan.rows, nearest ? search_marked_labels<form, true> : search_marked_labels<form, false>, stream, layout,
+               target, rows, is_left);
     });
 }
 

@@ -10,7 +10,7 @@
 //   Without a longer reach in images of few blocks: up to twice the time.  Without one near search for both sides of a signed
 //   map: up to twice.  Without bands in pairs: up to 29 % more.
 // - Segmented rows: the same where a block cannot hold a row's candidates, or costs do not fit 32 bits.
-// - Labels: the near search of a label image, where nearest pixels are not wanted.  Lines take the strips with marks.
+// - Labels: the near search of a label image.  Lines take the strips with marks.
 #include "cuda/distance/plane/layout.h"
 
 #include "cuda/distance/plane/envelope_tiles.cuh"
@@ -171,14 +171,18 @@ Plan plan_of(const DistanceJob &job, const StripRange &range, const Limits &limi
 
 Plan plan_of_labels(const DistanceJob &job) {
     Plan plan;
-    if (!is_for_plane(job) || job.nearest) return plan;
+    if (!is_for_plane(job)) return plan;
     plan.way = Way::LABELS;
     plan.has_long_reach = true;
     Carver carver;
     Layout layout = carve_layout(job, plan, carver);
     plan.scratch = carver.used();
     layout.take(layout.columns.all());
-    plan.near = {"search_label_costs", layout.count_strips() * ceil_div(layout.columns.count, LABEL_SPAN), BLOCK};
+    if (job.nearest)
+        plan.near = {"search_label_sites", layout.count_strips() * ceil_div(layout.columns.count, SHORT_SPAN), BLOCK,
+                     near_search_bytes(true, plan.has_long_reach)};
+    else
+        plan.near = {"search_label_costs", layout.count_strips() * ceil_div(layout.columns.count, LABEL_SPAN), BLOCK};
     plan.rows = {"search_marked_labels", layout.count_strips() * layout.patches(), BLOCK};
     if (std::max(plan.near.blocks, plan.rows.blocks) > MOST_BLOCKS) return {};
     return plan;

@@ -21,7 +21,22 @@ struct Plan {
     Launch table, sample, near_along[2], windows_along[2], argmin_along[2];  // along x and y
 };
 
+/// What the costs of a label image's near search can hold, and which of them are exact.
+struct LabelLimits {
+    uint32_t weight[3] = {}, longest[3] = {};  // greater distances along an axis count as `longest`
+    int32_t reach[3] = {};                     // voxels to either side that are searched
+    uint32_t most = 0;                         // costs up to this are exact
+};
+
+/// The plan of a label image's near search.  Lines take what it leaves, or all of the image if it does not serve.
+struct LabelPlan {
+    bool serves = false;
+    LabelLimits limits;
+    Launch along[2];  // along y and z
+};
+
 /// Pure arithmetic: no call of CUDA.
 Plan plan_of(const DistanceJob &job, const Limits &limits);
+LabelPlan plan_of_labels(const DistanceJob &job);
 
 }  // namespace apsis::cuda::volume

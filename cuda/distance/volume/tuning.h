@@ -21,6 +21,14 @@ constexpr int X_BLOCKS_PER_SM = 4;  // along x: fewer blocks with more registers
 // more of them would only take time.
 constexpr int64_t MOST_X_BLOCKS = 4096;
 
+// ---- Near search of label images: label_search.cu ----
+
+constexpr int LABEL_BLOCKS_PER_SM = 4;  // leaves a thread 64 registers
+// Voxels to either side that the search takes along y and z at most.  They lie in shared memory: 24 KiB.
+constexpr int LABEL_REACH = 64;
+// Greater costs count as this.  With that of a way within reach, not above it, they fit 16 bits.
+constexpr uint32_t LABEL_CLIP = 0x7fff;
+
 // ---- Windows: windows.cu ----
 
 constexpr int WINDOW_THREADS = 512, WINDOW_BLOCKS_PER_SM = 2;  // a thread still has all registers that it needs
