@@ -61,6 +61,7 @@ struct Candidates {
 
 template <class K>
 struct PeriodicLines {
+    static constexpr int64_t MOST_BLOCKS = cuda::MOST_BLOCKS;  // of a step
     Copies copies;
     Candidates found;
     int64_t length;
