@@ -5,6 +5,7 @@
 
 #include "cuda/components/values.h"
 
+#include "core/label_values.h"
 #include "cuda/components/values.cuh"
 #include "cuda/runtime/progress.h"
 
@@ -17,12 +18,7 @@ template <class Body>
 void with_values(const ComponentsJob &job, Body body) {
     if (job.by_delta() && job.set.type == APSIS_F32) return body(Near<float>{job.delta});
     if (job.by_delta()) return body(Near<int32_t>{job.whole_delta()});
-    switch (job.set.type) {
-        case APSIS_U8: return body(Equal<uint8_t>());
-        case APSIS_U16: return body(Equal<uint16_t>());
-        case APSIS_I32: return body(Equal<int32_t>());
-        default: return body(Equal<int64_t>());
-    }
+    with_label_type(job.set.type, [&](auto pixel) { body(Equal<decltype(pixel)>()); });
 }
 
 /// The scratch memory of a job, and its steps.

@@ -253,7 +253,7 @@ bool count_by_tiles(const ContactsJob &job, const Plan &plan, void *memory, cuda
     check(cudaMemsetAsync(pairs.sums, 0, pairs.slots * sizeof *pairs.sums, stream), "clearing sums");
     for (uint32_t *each : {pairs.lost, scratch.number})
         check(cudaMemsetAsync(each, 0, sizeof *each, stream), "clearing a number");
-    with_pixel(job.set.type, [&](auto pixel) {
+    with_label_type(job.set.type, [&](auto pixel) {
         using Pixel = decltype(pixel);
         if constexpr (sizeof(Pixel) <= 2)
             launch(plan.tiles, plan.is_volume ? count_tiles<Pixel, VolumeTile> : count_tiles<Pixel, PlaneTile>, stream, job.set,
@@ -319,7 +319,7 @@ void contacts(const ContactsJob &job, void *memory, cudaStream_t stream, const P
     collect<FaceSums>(
         plan, NoShape(), 2 * bits, CollectScratch<FaceSums>(plan, carver), stream, number, progress,
         [&](const Items &items, const Segments &segments) {
-            with_pixel(job.set.type, [&](auto pixel) {
+            with_label_type(job.set.type, [&](auto pixel) {
                 launch(plan.emit, emit_faces<decltype(pixel)>, stream, job.set, job.axes == 3, job.connectivity, values, bits,
                        segments, items);
             });

@@ -250,7 +250,7 @@ void sum_by_tiles(const StatisticsJob &job, const Plan &plan, const Shape &shape
     const Table table(plan, carver);
     const int64_t blocks = ceil_div(plan.table, BLOCK);
     launch("clear_table", clear_table, blocks, BLOCK, stream, table.table, plan.table);
-    with_pixel(job.set.type, [&](auto pixel) {
+    with_label_type(job.set.type, [&](auto pixel) {
         using Pixel = decltype(pixel);
         if constexpr (sizeof(Pixel) <= 2)
             launch(plan.tiles, plan.is_volume ? sum_tiles<Pixel, VolumeTile> : sum_tiles<Pixel, PlaneTile>, stream, job.set,
@@ -293,8 +293,9 @@ void statistics(const StatisticsJob &job, void *memory, cudaStream_t stream, con
     collect<RunSums>(
         plan, shape, bits_of(job.set.type), scratch, stream, number, progress,
         [&](const Items &items, const Segments &segments) {
-            with_pixel(job.set.type,
-                       [&](auto pixel) { launch(plan.emit, emit_runs<decltype(pixel)>, stream, job.set, segments, items); });
+            with_label_type(job.set.type, [&](auto pixel) {
+                launch(plan.emit, emit_runs<decltype(pixel)>, stream, job.set, segments, items);
+            });
         },
         [&](const std::vector<uint64_t> &keys, const std::vector<RunSums> &sums) { take(job, keys, sums); });
 }
