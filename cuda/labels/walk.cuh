@@ -12,6 +12,7 @@ struct Items {
     uint64_t *key, *added;
     uint32_t *count;  // of all that were to be emitted; those beyond the capacity are lost
     uint32_t capacity;
+    uint64_t low = 0, high = ~uint64_t(0);  // the keys of items; others are left out
 };
 
 /// The segments that a launch takes.
@@ -21,6 +22,7 @@ struct Segments {
 
 /// Warp: writes the items of the lanes that have one.
 __device__ inline void emit(const Items &items, bool has_item, uint64_t key, uint64_t added) {
+    has_item = has_item && key >= items.low && key <= items.high;
     const unsigned all = __ballot_sync(ALL_LANES, has_item);
     if (!all) return;
     const int lane = threadIdx.x % WARP;
