@@ -547,6 +547,10 @@ typedef struct apsis_extent {
  * components whose gap is 0 may still be relied on, but for the farthest pixels.
  * The call always returns when it is done.
  *
+ * With APSIS_LABELS steps go to equal values only: components are those of apsis_components
+ * with APSIS_LABELS, and there is no complement.  A CUDA device solves large components
+ * side by side, but those that touch one after the other.
+ *
  * @param set           APSIS_BIT or an integer type.
  * @param eccentricity  APSIS_F32 or APSIS_F64; or APSIS_I32 or APSIS_I64, as for
  *                      apsis_geodesic.
