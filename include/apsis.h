@@ -687,7 +687,8 @@ APSIS_API apsis_status apsis_slab_geodesic(apsis_context *context, const apsis_i
  * With the same options in all three the labels, statistics and count are those of
  * apsis_components of the whole image, byte for byte.  Slabs may be on different contexts, of
  * the CPU and of devices.  Calls return when they are done, and APSIS_ERROR_WORKSPACE tells how
- * much scratch memory they need: little more than apsis_components for the slab.
+ * much scratch memory they need: little more than apsis_components for the slab; of label
+ * images on a CUDA device 4 bytes a pixel.
  */
 
 /** What is known of a component, or of its pixels in a slab: whole numbers, that files and
