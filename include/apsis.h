@@ -688,7 +688,7 @@ APSIS_API apsis_status apsis_slab_geodesic(apsis_context *context, const apsis_i
  * apsis_components of the whole image, byte for byte.  Slabs may be on different contexts, of
  * the CPU and of devices.  Calls return when they are done, and APSIS_ERROR_WORKSPACE tells how
  * much scratch memory they need: little more than apsis_components for the slab; of label
- * images on a CUDA device 4 bytes a pixel.
+ * images on a CUDA device 4 bytes a pixel more.
  */
 
 /** What is known of a component, or of its pixels in a slab: whole numbers, that files and
