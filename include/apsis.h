@@ -572,6 +572,10 @@ typedef struct apsis_extent {
  * components whose gap is 0 may still be relied on, but for the farthest pixels.
  * The call always returns when it is done.
  *
+ * With APSIS_LABELS steps go to equal values only: components are those of apsis_components
+ * with APSIS_LABELS, and there is no complement.  A CUDA device solves large components
+ * side by side, but those that touch one after the other.
+ *
  * @param set           APSIS_BIT or an integer type.
  * @param eccentricity  APSIS_F32 or APSIS_F64; or APSIS_I32 or APSIS_I64, as for
  *                      apsis_geodesic.
@@ -708,7 +712,8 @@ APSIS_API apsis_status apsis_slab_geodesic(apsis_context *context, const apsis_i
  * With the same options in all three the labels, statistics and count are those of
  * apsis_components of the whole image, byte for byte.  Slabs may be on different contexts, of
  * the CPU and of devices.  Calls return when they are done, and APSIS_ERROR_WORKSPACE tells how
- * much scratch memory they need: little more than apsis_components for the slab.
+ * much scratch memory they need: little more than apsis_components for the slab; of label
+ * images on a CUDA device 4 bytes a pixel more.
  */
 
 /** What is known of a component, or of its pixels in a slab: whole numbers, that files and

@@ -9,6 +9,7 @@
 // finds the pixels behind a tile in the caches.
 #include <type_traits>
 
+#include "core/label_values.h"
 #include "cuda/columns/columns.h"
 #include "cuda/columns/transpose.cuh"
 #include "cuda/runtime/launch.h"
@@ -143,32 +144,21 @@ __global__ void __launch_bounds__(BLOCK, CUBES_PER_SM)
     }
 }
 
-/// Calls pack(pixel) with a number of the type that labels are compared as.
-template <class Pack>
-void with_pixels(apsis_type type, Pack pack) {
-    switch (type) {
-        case APSIS_U16: return pack(uint16_t());
-        case APSIS_I32: return pack(uint32_t());
-        case APSIS_I64: return pack(uint64_t());
-        default: return pack(uint8_t());
-    }
-}
-
 }  // namespace
 
 void pack_runs(const View &labels, int axis, const Columns &columns, cudaStream_t stream) {
-    with_pixels(labels.type, [&](auto pixel) {
-        launch("pack_begins", pack_begins<decltype(pixel)>, ceil_div(columns.total(), BLOCK), BLOCK, stream, labels, axis,
-               columns);
+    with_label_type(labels.type, [&](auto pixel) {
+        launch("pack_begins", pack_begins<std::make_unsigned_t<decltype(pixel)>>, ceil_div(columns.total(), BLOCK), BLOCK,
+               stream, labels, axis, columns);
     });
 }
 
 void pack_runs_of_planes(const View &labels, const Columns &columns, const Columns &rows, uint32_t *members,
                          cudaStream_t stream) {
     const int64_t tiles = columns.batch * columns.strips() * rows.strips();
-    with_pixels(labels.type, [&](auto pixel) {
-        launch("pack_tiles", pack_tiles<decltype(pixel)>, ceil_div(tiles, WARPS), BLOCK, stream, labels, columns, rows,
-               members);
+    with_label_type(labels.type, [&](auto pixel) {
+        launch("pack_tiles", pack_tiles<std::make_unsigned_t<decltype(pixel)>>, ceil_div(tiles, WARPS), BLOCK, stream, labels,
+               columns, rows, members);
     });
     keep_words(columns, stream);
 }

@@ -97,6 +97,15 @@ static __global__ void __launch_bounds__(BLOCK) move_window(Window window, int a
     sums.sum[axis] += start * sums.area;
 }
 
+/// Makes centroids of the sums of a window, or moves parts to where they are in the image.
+inline void end_window(const ComponentsJob &job, const Window &window, int64_t count, cudaStream_t stream) {
+    if (!job.as_parts)
+        launch("finish_window", finish_window, ceil_div(count, BLOCK), BLOCK, stream, window);
+    else if (job.start > 0)
+        launch("move_window", move_window, ceil_div(count, BLOCK), BLOCK, stream, window, job.axes - 1, job.start,
+               job.columns());
+}
+
 /// The kept sums of a part, in coordinates of the image.
 template <class Tile>
 __device__ ComponentSums sums_of(const PackedSums &kept, const TilePlace &place, const Tiles &tiles) {
@@ -280,11 +289,7 @@ void measure_components(const ComponentsJob &job, const Plan &plan, const Tiles 
            tiles.measured_again);
     launch("add_parts", add_parts<Tile>, warp_blocks, BLOCK, stream, tiles, window);
     launch(plan.remeasure, remeasure_tiles<Tile>, stream, tiles, window);
-    if (!job.as_parts)
-        launch("finish_window", finish_window, ceil_div(count, BLOCK), BLOCK, stream, window);
-    else if (job.start > 0)
-        launch("move_window", move_window, ceil_div(count, BLOCK), BLOCK, stream, window, job.axes - 1, job.start,
-               job.columns());
+    end_window(job, window, count, stream);
 }
 
 }  // namespace apsis::cuda::components

@@ -6,8 +6,9 @@
 
 #include "cuda/components/values.h"
 
+#include "core/label_values.h"
 #include "cuda/components/seam.cuh"
-#include "cuda/components/values.cuh"
+#include "cuda/components/value_faces.cuh"
 #include "cuda/runtime/progress.h"
 
 namespace apsis::cuda::components {
@@ -19,12 +20,7 @@ template <class Body>
 void with_values(const ComponentsJob &job, Body body) {
     if (job.by_delta() && job.set.type == APSIS_F32) return body(Near<float>{job.delta});
     if (job.by_delta()) return body(Near<int32_t>{job.whole_delta()});
-    switch (job.set.type) {
-        case APSIS_U8: return body(Equal<uint8_t>());
-        case APSIS_U16: return body(Equal<uint16_t>());
-        case APSIS_I32: return body(Equal<int32_t>());
-        default: return body(Equal<int64_t>());
-    }
+    with_label_type(job.set.type, [&](auto pixel) { body(Equal<decltype(pixel)>()); });
 }
 
 /// The scratch memory of a job, and its steps.
@@ -32,9 +28,6 @@ class ValueComponents {
   public:
     ValueComponents(const ComponentsJob &job, void *memory) : job_(job), carver_(memory) {
         constexpr int64_t SHARE = 32, LEAST = 1024;  // a component for so many pixels: 3 bytes a pixel
-        if (job.is_slab())
-            throw Error(APSIS_ERROR_UNSUPPORTED,
-                        "options: APSIS_LABELS is set, but slabs of label images are for the CPU in this version");
         plan_ = value_plan_of(job);
         if (!job.by_value) take_members();
         const int64_t pixels = job.set.pixels(), words = ceil_div(job.set.size[0], WARP);
@@ -45,8 +38,9 @@ class ValueComponents {
         image_.parent = carver_.take<uint32_t>(pixels);
         for (uint32_t **each : {&image_.bits, &image_.heads, &image_.parts, &image_.firsts})
             *each = carver_.take<uint32_t>(image_.total);
-        image_.before = carver_.take<uint32_t>(int64_t(image_.total) + 1);
+        image_.before = carver_.take<uint32_t>(scanned());
         image_.area = carver_.take<unsigned long long>(job.selects() ? pixels : 0);
+        elsewhere_ = job.told.has_faces() ? carver_.take<uint32_t>(pixels) : nullptr;
         search_ = carver_.take<RankSearch>(job.largest < INT64_MAX ? 1 : 0);
         scan_bytes_ = scan(nullptr, 0, nullptr);
         scan_ = carver_.take<uint8_t>(static_cast<int64_t>(scan_bytes_));
@@ -66,15 +60,21 @@ class ValueComponents {
         });
         launch("find_value_roots", find_value_roots, ceil_div(image_.total, BLOCK), BLOCK, stream, image_);
         if (job_.selects()) select(stream);
+        const Told told(job_, elsewhere_);
+        if (elsewhere_) leave_elsewhere(told, stream);
         report(progress, 0.5, stream);
         scan(scan_, scan_bytes_, stream);
-        if (job_.components || job_.labels)
-            launch("number_value_parts", number_value_parts, ceil_div(image_.total, BLOCK), BLOCK, stream, image_);
-        if (job_.count || job_.components) number->ask(image_.before + image_.total, stream);
+        if (job_.components || job_.labels || job_.first || job_.last)
+            launch("number_value_parts", number_value_parts, ceil_div(image_.total, BLOCK), BLOCK, stream, image_, elsewhere_);
+        if (job_.count || job_.components) number->ask(image_.before + scanned() - 1, stream);
         if (job_.components) measure(*number, stream);
-        if (job_.labels)
-            launch("write_values", write_values, ceil_div(blocks(), WRITTEN_WORDS), BLOCK, stream, image_, job_.labels,
-                   job_.complement);
+        for (const bool is_last : {false, true})
+            if (const View &face = is_last ? job_.last : job_.first) {
+                const EndWords words(image_, is_volume(), is_last);
+                launch("write_value_face", write_value_face, ceil_div(words.count, WARPS), BLOCK, stream, image_, words,
+                       is_volume(), face);
+            }
+        if (job_.labels) job_.told.is_any ? write(told, stream) : write(OwnNumbers(), stream);
         if (job_.count) *job_.count = number->wait();
         report(progress, 1, stream);
     }
@@ -89,6 +89,28 @@ class ValueComponents {
         job_.by_value = true;
     }
 
+    /// The words, and a count of components that begin in other slabs; behind it, after the scan, that of all.
+    int64_t scanned() const { return int64_t(image_.total) + (job_.told.has_faces() ? 2 : 1); }
+    bool is_volume() const { return job_.axes == 3; }
+
+    /// Leaves out the components that begin in other slabs.
+    void leave_elsewhere(const Told &told, cudaStream_t stream) const {
+        const size_t bytes = static_cast<size_t>(job_.set.pixels()) * sizeof *elsewhere_;
+        check(cudaMemsetAsync(elsewhere_, 0, bytes, stream), "clearing codes");
+        for (const bool is_last : {false, true}) {
+            const EndWords words(image_, is_volume(), is_last);
+            if (told.face[is_last])
+                launch("leave_marked_values", leave_marked_values, ceil_div(words.count, WARPS), BLOCK, stream, image_, words,
+                       is_volume(), is_last, told);
+        }
+    }
+
+    template <class Numbers>
+    void write(const Numbers &numbers, cudaStream_t stream) const {
+        launch("write_values", write_values<Numbers>, ceil_div(blocks(), WRITTEN_WORDS), BLOCK, stream, image_, job_.labels,
+               job_.complement, numbers);
+    }
+
     int64_t blocks() const { return ceil_div(image_.total, WARPS); }
 
     /// Labels the tiles and joins them.
@@ -101,8 +123,7 @@ class ValueComponents {
 
     size_t scan(void *memory, size_t bytes, cudaStream_t stream) const {
         const CallersError callers;
-        check(cub::DeviceScan::ExclusiveSum(memory, bytes, image_.before, image_.before, int64_t(image_.total) + 1, stream),
-              "scanning");
+        check(cub::DeviceScan::ExclusiveSum(memory, bytes, image_.before, image_.before, scanned(), stream), "scanning");
         return bytes;
     }
 
@@ -154,7 +175,7 @@ class ValueComponents {
         launch("add_segments", add_segments, std::min(blocks(), MOST_MEASURING_BLOCKS), BLOCK, stream, image_, window);
         if (job_.set.type != APSIS_F32)  // then all are 1
             launch("tell_values", tell_values, ceil_div(count, BLOCK), BLOCK, stream, image_, window);
-        launch("finish_window", finish_window, ceil_div(count, BLOCK), BLOCK, stream, window);
+        end_window(job_, window, count, stream);
     }
 
     ComponentsJob job_;
@@ -162,6 +183,7 @@ class ValueComponents {
     Carver carver_;
     ValueImage image_ = {};
     ValuePlan plan_;
+    uint32_t *elsewhere_;  // [pixel]: codes of roots; null if no faces are told
     RankSearch *search_;
     void *scan_;
     size_t scan_bytes_;

@@ -154,15 +154,19 @@ __device__ inline uint32_t number_of_root(const ValueImage &image, uint32_t root
     return firsts >> x % WARP & 1 ? image.before[word] + __popc(firsts & up_to(x % WARP)) : 0;
 }
 
-/// Gives parts the numbers of their components, in place of their roots.
-static __global__ void __launch_bounds__(BLOCK) number_value_parts(ValueImage image) {
-    for_parts(image, [&](uint32_t part, int, int) { image.parent[part] = number_of_root(image, image.parent[part]); });
+/// Gives parts the numbers of their components, in place of their roots; or the codes of those that begin elsewhere (told.cuh).
+static __global__ void __launch_bounds__(BLOCK) number_value_parts(ValueImage image, const uint32_t *elsewhere) {
+    for_parts(image, [&](uint32_t part, int, int) {
+        const uint32_t root = image.parent[part], number = number_of_root(image, root);
+        image.parent[part] = number || !elsewhere ? number : elsewhere[root];
+    });
 }
 
 constexpr int WRITTEN_WORDS = 8;  // of a row, by a warp: their loads are under way together
 
 /// Writes the labels of any type, or the selected set; as its complement, if it is one.
-static __global__ void __launch_bounds__(BLOCK, 4) write_values(ValueImage image, View labels, bool complement) {
+template <class Numbers>
+__global__ void __launch_bounds__(BLOCK, 4) write_values(ValueImage image, View labels, bool complement, Numbers numbers) {
     const int lane = threadIdx.x % WARP;
     const int64_t groups = ceil_div(image.words, WRITTEN_WORDS), rows = image.set.size[1] * image.set.size[2];
     const int64_t step = item_step() / WARP;
@@ -188,14 +192,16 @@ static __global__ void __launch_bounds__(BLOCK, 4) write_values(ValueImage image
 #pragma unroll
         for (int i = 0; i < WRITTEN_WORDS; ++i) {
             const int head = 31 - __clz(static_cast<int>(heads[i] & up_to(lane)));
-            const uint32_t of_head = __shfl_sync(ALL_LANES, number[i], head % WARP), own = bits[i] >> lane & 1 ? of_head : 0;
+            const uint32_t of_head = __shfl_sync(ALL_LANES, number[i], head % WARP),
+                           in_slab = bits[i] >> lane & 1 ? of_head : 0;
+            const auto own = numbers.of(in_slab);
             const int64_t at = x + i * WARP;
             const bool is_inside = at < image.set.size[0];
             if (labels.type == APSIS_BIT) {
                 const uint32_t all = __ballot_sync(ALL_LANES, (own > 0) != complement);
                 if (lane % 8 == 0 && is_inside) to[at / 8] = static_cast<uint8_t>(all >> lane);
             } else if (is_inside) {
-                if (labels.type == APSIS_I32) put(labels, to, at, own);
+                if (labels.type == APSIS_I32) put(labels, to, at, static_cast<uint32_t>(own));
                 if (labels.type == APSIS_I64) put(labels, to, at, int64_t(own));
                 if (labels.type == APSIS_U8) put(labels, to, at, static_cast<uint8_t>((own > 0) != complement));
             }

@@ -10,12 +10,6 @@
 
 namespace apsis::cuda::components {
 
-/// What is written for the number of a component: itself, or what a slab has been told of it (Told).
-struct OwnNumbers {
-    static constexpr const uint32_t *elsewhere = nullptr;
-    __device__ uint32_t of(uint32_t number) const { return number; }
-};
-
 /// The labels of four pixels side by side: of at most two runs.
 template <class Tile, class Numbers>
 __device__ uint4 labels_at(const LabelledTile<Tile> &labelled, int at, int bit, Numbers numbers) {

@@ -1,7 +1,11 @@
-// Collects sums by key: items that kernels emit are sorted by key, added up, and read by the host, which merges what it gets.
+// Collects sums by key: items that kernels emit are sorted by key and added up, a part of the image after the other.  What has
+// been found of earlier parts is kept in front of the next items, as items of its own.
+//
+// Where keys are more than may be kept, those beyond their median are left to later walks over the image: each walk has a range
+// of keys, and the ranges are read by the host one after the other.  So nothing is ever merged on the host.
 //
 // The sums are whole numbers, so that neither the order of the items nor that of atomic operations matters.  Cost: beside the
-// emitting, a radix sort of the items, and two passes over them.
+// emitting, a radix sort of the items, and two passes over them; and a walk for at least a quarter of the capacity in keys.
 #pragma once
 
 #include <vector>
@@ -17,6 +21,8 @@ namespace apsis::cuda::labels {
 /// Adds up by atomic operations.
 using Number = unsigned long long;
 
+constexpr uint64_t KEPT = uint64_t(1) << 63;  // of an item: it adds the kept sums of the number below
+
 /// Scratch memory for as many items as the plan says.
 template <class Sums>
 struct CollectScratch {
@@ -25,6 +31,7 @@ struct CollectScratch {
              *before = nullptr;  // [item], sorted: whether it is the first of its key, and how many are before it
     uint32_t *number;
     Sums *sums;  // [key]
+    Sums *kept;  // [key] of earlier segments
     uint8_t *cub;
     size_t cub_bytes;
 
@@ -40,7 +47,7 @@ struct CollectScratch {
         is_first = carver.take<uint32_t>(plan.capacity);
         before = carver.take<uint32_t>(plan.capacity);
         number = carver.take<uint32_t>(1);
-        sums = carver.take<Sums>(plan.capacity);
+        sums = carver.take<Sums>(plan.capacity), kept = carver.take<Sums>(plan.kept);
         cub = carver.take<uint8_t>(static_cast<int64_t>(cub_bytes));
     }
 };
@@ -64,91 +71,160 @@ __global__ void __launch_bounds__(BLOCK) begin_sums(const uint64_t *key, int64_t
 }
 
 template <class Sums, class Shape>
-__global__ void __launch_bounds__(BLOCK)
-    add_items(Shape shape, const uint64_t *added, int64_t count, const uint32_t *is_first, const uint32_t *before, Sums *sums) {
+__global__ void __launch_bounds__(BLOCK) add_items(Shape shape, const uint64_t *added, const Sums *kept, int64_t count,
+                                                   const uint32_t *is_first, const uint32_t *before, Sums *sums) {
     const int64_t begin = first_item() * ITEMS_A_THREAD, end = min(begin + ITEMS_A_THREAD, count);
     if (begin >= end) return;
     Sums own;
     own.clear();
     for (int64_t i = begin; i < end; ++i) {
-        own.add(shape, added[i]);
+        if (added[i] & KEPT)
+            own.add(kept[added[i] ^ KEPT]);
+        else
+            own.add(shape, added[i]);
         if (i + 1 < end && !is_first[i + 1]) continue;
         own.add_to(sums[before[i] + is_first[i] - 1]);
         own.clear();
     }
 }
 
-/// Calls take(keys, sums) with what the device has found.
-template <class Sums, class Take>
-void read_sums(const uint64_t *key, const Sums *sum, size_t count, cudaStream_t stream, Take take) {
-    std::vector<uint64_t> keys(count);
-    std::vector<Sums> sums(count);
-    check(cudaMemcpyAsync(keys.data(), key, count * sizeof(uint64_t), cudaMemcpyDeviceToHost, stream), "reading keys");
-    check(cudaMemcpyAsync(sums.data(), sum, count * sizeof(Sums), cudaMemcpyDeviceToHost, stream), "reading sums");
-    check(cudaStreamSynchronize(stream), "reading sums");
-    take(keys, sums);
+/// Puts what is kept in front of the items to be emitted.
+template <class Sums>
+__global__ void __launch_bounds__(BLOCK)
+    keep_sums(const Sums *sums, int64_t count, Sums *kept, uint64_t *added, uint32_t *number) {
+    const int64_t i = first_item();
+    if (i == 0) *number = static_cast<uint32_t>(count);
+    if (i < count) kept[i] = sums[i], added[i] = KEPT | static_cast<uint64_t>(i);
 }
 
-/// Calls emit(items, segments) for as many segments as fit, and take(keys, sums) with what they have, in the order of keys.
-template <class Sums, class Shape, class Emit, class Take>
-void collect(const Plan &plan, const Shape &shape, int key_bits, const CollectScratch<Sums> &scratch, cudaStream_t stream,
-             HostNumber &number, const Progress &progress, Emit emit, Take take) {
-    int64_t most = plan.most_segments;
-    for (int64_t done = 0; done < plan.segments;) {
-        const Segments segments = {done, std::min(most, plan.segments - done), plan.across};
-        const Items items = {scratch.key[0], scratch.added[0], scratch.number, static_cast<uint32_t>(plan.capacity)};
-        check(cudaMemsetAsync(scratch.number, 0, sizeof *scratch.number, stream), "clearing a number");
-        emit(items, segments);
-        number.ask(scratch.number, stream);
-        const int64_t count = number.wait();
-        if (count > plan.capacity) {
-            most = ceil_div(segments.count, 2);
-            continue;
-        }
-        done += segments.count;
-        if (count > 0) {
-            cub::DoubleBuffer<uint64_t> key(scratch.key[0], scratch.key[1]), added(scratch.added[0], scratch.added[1]);
-            size_t bytes = scratch.cub_bytes;
-            {
-                const CallersError callers;
-                check(cub::DeviceRadixSort::SortPairs(scratch.cub, bytes, key, added, count, 0, key_bits, stream),
-                      "sorting items");
-            }
-            launch("mark_first", mark_first, ceil_div(count, BLOCK), BLOCK, stream, key.Current(), count, scratch.is_first);
-            {
-                const CallersError callers;
-                check(cub::DeviceScan::ExclusiveSum(scratch.cub, bytes, scratch.is_first, scratch.before, count, stream),
-                      "numbering keys");
-            }
-            launch(plan.begin.kernel, begin_sums<Sums>, ceil_div(count, BLOCK), plan.begin.threads, stream, key.Current(),
-                   count, scratch.is_first, scratch.before, key.Alternate(), scratch.sums, scratch.number);
-            launch(plan.add.kernel, add_items<Sums, Shape>, ceil_div(count, BLOCK * ITEMS_A_THREAD), plan.add.threads, stream,
-                   shape, added.Current(), count, scratch.is_first, scratch.before, scratch.sums);
-            number.ask(scratch.number, stream);
-            const size_t keys = number.wait();
-            read_sums(key.Alternate(), scratch.sums, keys, stream, take);
-        }
-        if (progress) progress(static_cast<double>(done) / static_cast<double>(plan.segments));
-    }
-}
+/// Reads what the device has found, in the order of keys.
+template <class Sums>
+struct Found {
+    std::vector<uint64_t> keys;
+    std::vector<Sums> sums;
 
-/// Merges records into others; both are in order, and so is what they become.  add(to, record) is for equal ones.
-template <class Record, class IsLess, class Add>
-void merge_into(std::vector<Record> &all, const std::vector<Record> &more, IsLess is_less, Add add) {
-    if (all.empty()) {
-        all = more;
-        return;
+    void read(const uint64_t *key, const Sums *sum, int64_t count, cudaStream_t stream) {
+        const auto size = static_cast<size_t>(count);
+        keys.resize(size), sums.resize(size);
+        check(cudaMemcpyAsync(keys.data(), key, size * sizeof keys[0], cudaMemcpyDeviceToHost, stream), "reading keys");
+        check(cudaMemcpyAsync(sums.data(), sum, size * sizeof sums[0], cudaMemcpyDeviceToHost, stream), "reading sums");
+        check(cudaStreamSynchronize(stream), "reading sums");
     }
-    std::vector<Record> merged;
-    merged.reserve(all.size() + more.size());
-    auto at = all.begin();
-    for (const Record &record : more) {
-        while (at != all.end() && is_less(*at, record)) merged.push_back(*at++);
-        merged.push_back(record);
-        if (at != all.end() && !is_less(record, *at)) add(merged.back(), *at++);
+};
+
+/// Collects the items of an image.
+template <class Sums, class Shape>
+class Collection {
+  public:
+    Collection(const Plan &plan, const Shape &shape, int key_bits, const CollectScratch<Sums> &scratch, cudaStream_t stream,
+               HostNumber &number)
+        : plan_(plan),
+          shape_(shape),
+          key_bits_(key_bits),
+          last_key_(~uint64_t(0) >> (64 - key_bits)),
+          scratch_(scratch),
+          stream_(stream),
+          number_(number),
+          key_(scratch.key[0]),
+          spare_(scratch.key[1]),
+          most_(plan.most_segments) {}
+
+    /// Calls emit(items, segments) for as many segments as fit, and take(found) with ranges of keys in ascending order.
+    template <class Emit, class Take>
+    void run(const Progress &progress, Emit emit, Take take) {
+        Found<Sums> found;
+        low_ = 0, high_ = last_key_;
+        while (true) {
+            walk(progress, emit);
+            if (count_ > 0) {
+                found.read(key_, scratch_.sums, count_, stream_);
+                take(found);
+            }
+            if (high_ == last_key_) return;
+            // The next range is as wide as this one, or twice as wide if that had few keys.
+            const uint64_t width = high_ - low_, rest = last_key_ - high_ - 1;
+            low_ = high_ + 1;
+            high_ = low_ + std::min(count_ < plan_.kept / 2 ? width + std::min(width, ~width) : width, rest);
+        }
     }
-    merged.insert(merged.end(), at, all.end());
-    all = std::move(merged);
-}
+
+  private:
+    /// Finds the sums of the range, or of its lower keys: then it ends earlier.
+    template <class Emit>
+    void walk(const Progress &progress, Emit emit) {
+        count_ = 0;
+        for (int64_t done = 0; done < plan_.segments;) {
+            const Segments segments = {done, std::min(most_, plan_.segments - done), plan_.across};
+            launch("keep_sums", keep_sums<Sums>, ceil_div(std::max(count_, int64_t(1)), BLOCK), BLOCK, stream_, scratch_.sums,
+                   count_, scratch_.kept, scratch_.added[0], scratch_.number);
+            emit(Items{key_, scratch_.added[0], scratch_.number, static_cast<uint32_t>(plan_.capacity), low_, high_}, segments);
+            number_.ask(scratch_.number, stream_);
+            const int64_t items = number_.wait(), emitted = items - count_;
+            if (items <= plan_.capacity) {
+                done += segments.count;
+                if (emitted > 0) add_up(items);
+                if (count_ > plan_.kept && done < plan_.segments) drop_upper_half();
+                report(progress, done);
+            }
+            // As many as have room, if they have as many items.
+            most_ = emitted > 0 ? segments.count * (plan_.capacity - count_) / emitted : plan_.most_segments;
+            most_ = std::clamp(most_, int64_t(1), plan_.most_segments);
+        }
+    }
+
+    /// Sorts items and adds them up: key_ has the keys, as many as count_ says.
+    void add_up(int64_t items) {
+        cub::DoubleBuffer<uint64_t> key(key_, spare_), added(scratch_.added[0], scratch_.added[1]);
+        size_t bytes = scratch_.cub_bytes;
+        {
+            const CallersError callers;
+            check(cub::DeviceRadixSort::SortPairs(scratch_.cub, bytes, key, added, items, 0, key_bits_, stream_),
+                  "sorting items");
+        }
+        launch("mark_first", mark_first, ceil_div(items, BLOCK), BLOCK, stream_, key.Current(), items, scratch_.is_first);
+        {
+            const CallersError callers;
+            check(cub::DeviceScan::ExclusiveSum(scratch_.cub, bytes, scratch_.is_first, scratch_.before, items, stream_),
+                  "numbering keys");
+        }
+        launch(plan_.begin.kernel, begin_sums<Sums>, ceil_div(items, BLOCK), plan_.begin.threads, stream_, key.Current(), items,
+               scratch_.is_first, scratch_.before, key.Alternate(), scratch_.sums, scratch_.number);
+        launch(plan_.add.kernel, add_items<Sums, Shape>, ceil_div(items, BLOCK * ITEMS_A_THREAD), plan_.add.threads, stream_,
+               shape_, added.Current(), scratch_.kept, items, scratch_.is_first, scratch_.before, scratch_.sums);
+        key_ = key.Alternate(), spare_ = key.Current();
+        number_.ask(scratch_.number, stream_);
+        count_ = number_.wait();
+    }
+
+    void drop_upper_half() {
+        count_ /= 2;
+        uint64_t first = 0;
+        check(cudaMemcpyAsync(&first, key_ + count_, sizeof first, cudaMemcpyDeviceToHost, stream_), "reading a key");
+        check(cudaStreamSynchronize(stream_), "reading a key");
+        high_ = first - 1;
+    }
+
+    /// Keys are taken to be spread evenly.
+    void report(const Progress &progress, int64_t done) {
+        const double walked = static_cast<double>(done) / static_cast<double>(plan_.segments);
+        const double keys = static_cast<double>(low_) + static_cast<double>(high_ - low_) * walked;
+        const bool is_end = high_ == last_key_ && done == plan_.segments;
+        told_ = is_end ? 1 : std::max(told_, std::min(keys / static_cast<double>(last_key_), 1.0));
+        if (progress) progress(told_);
+    }
+
+    const Plan &plan_;
+    const Shape shape_;
+    const int key_bits_;
+    const uint64_t last_key_;
+    const CollectScratch<Sums> &scratch_;
+    const cudaStream_t stream_;
+    HostNumber &number_;
+    uint64_t *key_, *spare_;       // keys of what has been found, and then those of items
+    uint64_t low_ = 0, high_ = 0;  // the range of keys
+    int64_t count_ = 0;            // of keys that have been found in it
+    int64_t most_;                 // segments to be tried at once
+    double told_ = 0;
+};
 
 }  // namespace apsis::cuda::labels

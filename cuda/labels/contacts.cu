@@ -8,8 +8,6 @@
 //
 // Cost: a read of the image for each direction, mostly from a cache; and an atomic operation for each pair in a tile, or the
 // sort of the stretches.
-#include <tuple>
-
 #include "cuda/labels/collect.cuh"
 #include "cuda/labels/tiles.cuh"
 #include "cuda/transforms.h"
@@ -29,6 +27,9 @@ struct FaceSums {
         for (Number &each : count) each = 0;
     }
     __device__ void add(NoShape, uint64_t stretch) { count[stretch & CORNER] += stretch >> KIND_BITS; }
+    __device__ void add(const FaceSums &sums) {
+        for (int i = 0; i < 4; ++i) count[i] += sums.count[i];
+    }
     __device__ void add_to(FaceSums &to) const {
         for (int i = 0; i < 4; ++i)
             if (count[i]) atomicAdd(&to.count[i], count[i]);
@@ -198,15 +199,6 @@ static __global__ void __launch_bounds__(BLOCK) gather_sums(Pairs pairs, const u
     if (const int64_t i = first_item(); i < count) sums[i] = pairs.sums[slot[i]];
 }
 
-bool is_less(const apsis_contact &one, const apsis_contact &other) {
-    return std::tie(one.a, one.b) < std::tie(other.a, other.b);
-}
-
-void add(apsis_contact &to, const apsis_contact &contact) {
-    to.corners += contact.corners;
-    for (int a = 0; a < 3; ++a) to.faces[a] += contact.faces[a];
-}
-
 StatisticsJob values_job(const ContactsJob &job, std::vector<apsis_part> *found) {
     StatisticsJob values;
     values.set = job.set;
@@ -257,7 +249,7 @@ struct Scratch {
     }
 };
 
-/// Calls take(keys, sums) with the pairs that tiles find.  Returns false if there are too many.
+/// Calls take(found) with the pairs that tiles find.  Returns false if there are too many.
 template <class Take>
 bool count_by_tiles(const ContactsJob &job, const Plan &plan, void *memory, cudaStream_t stream, HostNumber &number,
                     Take take) {
@@ -268,7 +260,7 @@ bool count_by_tiles(const ContactsJob &job, const Plan &plan, void *memory, cuda
     check(cudaMemsetAsync(pairs.sums, 0, pairs.slots * sizeof *pairs.sums, stream), "clearing sums");
     for (uint32_t *each : {pairs.lost, scratch.number})
         check(cudaMemsetAsync(each, 0, sizeof *each, stream), "clearing a number");
-    with_pixel(job.set.type, [&](auto pixel) {
+    with_label_type(job.set.type, [&](auto pixel) {
         using Pixel = decltype(pixel);
         if constexpr (sizeof(Pixel) <= 2) {
             launch(plan.tiles, plan.is_volume ? count_tiles<Pixel, VolumeTile> : count_tiles<Pixel, PlaneTile>, stream, job.set,
@@ -292,7 +284,9 @@ bool count_by_tiles(const ContactsJob &job, const Plan &plan, void *memory, cuda
         check(cub::DeviceRadixSort::SortPairs(scratch.cub, bytes, key, slot, count, 0, 32, stream), "sorting pairs");
     }
     launch("gather_sums", gather_sums, ceil_div(count, BLOCK), BLOCK, stream, pairs, slot.Current(), count, scratch.sums);
-    read_sums(key.Current(), scratch.sums, static_cast<size_t>(count), stream, take);
+    Found<FaceSums> found;
+    found.read(key.Current(), scratch.sums, count, stream);
+    take(found);
     return true;
 }
 
@@ -319,32 +313,32 @@ void contacts(const ContactsJob &job, void *memory, cudaStream_t stream, const P
     const auto value_at = [&](uint64_t number_in_key) {
         return plan.has_ranks ? value[number_in_key] : value_of(job.set.type, number_in_key);
     };
-    // Merges what was found into the result, of keys whose two values have so many bits.
-    const auto take = [&](int bits, const std::vector<uint64_t> &keys, const std::vector<FaceSums> &sums) {
-        std::vector<apsis_contact> found(keys.size());
-        for (size_t i = 0; i < keys.size(); ++i) {
-            apsis_contact &contact = found[i];
-            contact.a = value_at(keys[i] >> bits), contact.b = value_at(keys[i] & ((uint64_t(1) << bits) - 1));
-            for (int a = 0; a < 3; ++a) contact.faces[a] = static_cast<int64_t>(sums[i].count[a]);
-            contact.corners = static_cast<int64_t>(sums[i].count[CORNER]);
+    // Appends what was found, of keys whose two values have so many bits.
+    const auto take = [&](int bits, const Found<FaceSums> &found) {
+        for (size_t i = 0; i < found.keys.size(); ++i) {
+            apsis_contact contact = {};
+            contact.a = value_at(found.keys[i] >> bits), contact.b = value_at(found.keys[i] & ((uint64_t(1) << bits) - 1));
+            for (int a = 0; a < 3; ++a) contact.faces[a] = static_cast<int64_t>(found.sums[i].count[a]);
+            contact.corners = static_cast<int64_t>(found.sums[i].count[CORNER]);
+            job.found->push_back(contact);
         }
-        merge_into(*job.found, found, is_less, add);
     };
-    if (plan.table && count_by_tiles(job, plan, scratch.rest, stream, number,
-                                     [&](const auto &keys, const auto &sums) { take(16, keys, sums); })) {
+    if (plan.table && count_by_tiles(job, plan, scratch.rest, stream, number, [&](const auto &found) { take(16, found); })) {
         if (progress) progress(1);
         return;
     }
     Carver carver(scratch.rest);
-    collect<FaceSums>(
-        plan, NoShape(), 2 * bits, CollectScratch<FaceSums>(plan, carver), stream, number, progress,
-        [&](const Items &items, const Segments &segments) {
-            with_pixel(job.set.type, [&](auto pixel) {
-                launch(plan.emit, emit_faces<decltype(pixel)>, stream, job.set, job.axes == 3, job.connectivity, job.periodic,
-                       values, bits, segments, items);
-            });
-        },
-        [&](const auto &keys, const auto &sums) { take(bits, keys, sums); });
+    const CollectScratch<FaceSums> faces(plan, carver);
+    Collection<FaceSums, NoShape>(plan, NoShape(), 2 * bits, faces, stream, number)
+        .run(
+            progress,
+            [&](const Items &items, const Segments &segments) {
+                with_label_type(job.set.type, [&](auto pixel) {
+                    launch(plan.emit, emit_faces<decltype(pixel)>, stream, job.set, job.axes == 3, job.connectivity,
+                           job.periodic, values, bits, segments, items);
+                });
+            },
+            [&](const auto &found) { take(bits, found); });
 }
 
 }  // namespace apsis::cuda::labels

@@ -2,7 +2,7 @@
 //
 // Items are few in segmentations, a run for each 30 pixels or less, and may be as many as 13 a pixel in noise.  So memory is
 // for one item a 64 pixels, at least 2^20.  The whole image is tried first.  Where items are more, the device has counted
-// them, and half as many segments are tried next.
+// them, and as many segments are tried next as may have room.
 //
 // Values of at most 16 bits are added up by tiles instead: statistics in a table of all values, contacts in a hash table.
 // Where that one has no room for all pairs, contacts are collected after all.
@@ -24,10 +24,11 @@ Plan plan_segments(const View &image, int64_t items_a_pixel, const char *kernel)
     Plan plan;
     plan.across = ceil_div(image.size[0], SEGMENT);
     plan.segments = plan.across * image.size[1] * image.size[2];
-    plan.most_segments = std::min(plan.segments, int64_t(UINT32_MAX) / most_of_segment);
+    plan.most_segments = std::min(plan.segments, int64_t(INT32_MAX) / most_of_segment);
     const int64_t wanted = std::max(LEAST_CAPACITY, pixels / PIXELS_AN_ITEM);
     plan.capacity = std::min({pixels <= wanted ? pixels * items_a_pixel : wanted, wanted, int64_t(INT32_MAX)});
-    plan.capacity = std::max(plan.capacity, std::min(most_of_segment, pixels * items_a_pixel));
+    plan.capacity = std::max(plan.capacity, std::min(2 * most_of_segment, pixels * items_a_pixel));
+    plan.kept = plan.capacity / 2;
     plan.emit = {kernel, std::min(ceil_div(plan.most_segments, WARPS), MOST_BLOCKS), BLOCK};
     plan.begin = {"begin_sums", ceil_div(plan.capacity, BLOCK), BLOCK};
     plan.add = {"add_items", ceil_div(plan.capacity, BLOCK * ITEMS_A_THREAD), BLOCK};

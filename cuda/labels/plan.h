@@ -17,7 +17,8 @@ struct Plan {
     int64_t across = 0;         // segments of a row
     int64_t segments = 0;       // of the image
     int64_t most_segments = 0;  // that may be tried at once: their items can be counted in 32 bits
-    int64_t capacity = 0;       // items at once: at least those of one segment
+    int64_t capacity = 0;       // items at once: at least twice those of one segment
+    int64_t kept = 0;           // keys that may be kept while there are more segments: they leave room for those of one
     bool has_ranks = false;     // contacts of APSIS_I64: pairs are of ranks, as two values do not fit a key
     int64_t table = 0;          // entries, of a value or of a pair, if sums are made by tiles
     bool is_volume = false;     // the kind of tile

@@ -42,6 +42,12 @@ struct RunSums {
         sum[2] += length * z;
         for (int a = 0; a < 3; ++a) lower[a] = min(lower[a], low[a]), upper[a] = max(upper[a], high[a]);
     }
+    __device__ void add(const RunSums &sums) {
+        first = min(first, sums.first);
+        area += sums.area;
+        for (int a = 0; a < 3; ++a)
+            lower[a] = min(lower[a], sums.lower[a]), upper[a] = max(upper[a], sums.upper[a]), sum[a] += sums.sum[a];
+    }
     /// Reads before the atomics, as most sums do not make a box larger.
     __device__ void add_to(RunSums &to) const {
         if (first < to.first) atomicMin(&to.first, first);
@@ -206,23 +212,6 @@ __global__ void __launch_bounds__(BLOCK) sum_tiles(View image, int64_t tiles, Sh
     }
 }
 
-void add(apsis_part &to, const apsis_part &part) {
-    to.first = std::min(to.first, part.first);
-    to.area += part.area;
-    for (int a = 0; a < 3; ++a) {
-        to.lower[a] = std::min(to.lower[a], part.lower[a]);
-        to.upper[a] = std::max(to.upper[a], part.upper[a]);
-        to.sum[a] += part.sum[a];
-    }
-}
-
-/// Merges what was found into the result.
-void take(const StatisticsJob &job, const std::vector<uint64_t> &keys, const std::vector<RunSums> &sums) {
-    std::vector<apsis_part> parts(keys.size());
-    for (size_t i = 0; i < keys.size(); ++i) parts[i] = part_of(value_of(job.set.type, keys[i]), sums[i]);
-    merge_into(*job.found, parts, [](const apsis_part &a, const apsis_part &b) { return a.value < b.value; }, add);
-}
-
 /// The scratch memory of a table.
 struct Table {
     RunSums *table;
@@ -250,7 +239,7 @@ void sum_by_tiles(const StatisticsJob &job, const Plan &plan, const Shape &shape
     const Table table(plan, carver);
     const int64_t blocks = ceil_div(plan.table, BLOCK);
     launch("clear_table", clear_table, blocks, BLOCK, stream, table.table, plan.table);
-    with_pixel(job.set.type, [&](auto pixel) {
+    with_label_type(job.set.type, [&](auto pixel) {
         using Pixel = decltype(pixel);
         if constexpr (sizeof(Pixel) <= 2)
             launch(plan.tiles, plan.is_volume ? sum_tiles<Pixel, VolumeTile> : sum_tiles<Pixel, PlaneTile>, stream, job.set,
@@ -290,13 +279,18 @@ void statistics(const StatisticsJob &job, void *memory, cudaStream_t stream, con
     }
     Carver carver(memory);
     const CollectScratch<RunSums> scratch(plan, carver);
-    collect<RunSums>(
-        plan, shape, bits_of(job.set.type), scratch, stream, number, progress,
-        [&](const Items &items, const Segments &segments) {
-            with_pixel(job.set.type,
-                       [&](auto pixel) { launch(plan.emit, emit_runs<decltype(pixel)>, stream, job.set, segments, items); });
-        },
-        [&](const std::vector<uint64_t> &keys, const std::vector<RunSums> &sums) { take(job, keys, sums); });
+    Collection<RunSums, Shape>(plan, shape, bits_of(job.set.type), scratch, stream, number)
+        .run(
+            progress,
+            [&](const Items &items, const Segments &segments) {
+                with_label_type(job.set.type, [&](auto pixel) {
+                    launch(plan.emit, emit_runs<decltype(pixel)>, stream, job.set, segments, items);
+                });
+            },
+            [&](const Found<RunSums> &found) {
+                for (size_t i = 0; i < found.keys.size(); ++i)
+                    job.found->push_back(part_of(value_of(job.set.type, found.keys[i]), found.sums[i]));
+            });
 }
 
 }  // namespace apsis::cuda::labels

@@ -1,6 +1,7 @@
 // A warp walks along a segment of a row, and emits an item for each stretch of pixels that have the same key.
 #pragma once
 
+#include "core/label_values.h"
 #include "cuda/labels/plan.h"
 #include "cuda/runtime/launch.h"
 
@@ -11,6 +12,7 @@ struct Items {
     uint64_t *key, *added;
     uint32_t *count;  // of all that were to be emitted; those beyond the capacity are lost
     uint32_t capacity;
+    uint64_t low = 0, high = ~uint64_t(0);  // the keys of items; others are left out
 };
 
 /// The segments that a launch takes.
@@ -20,6 +22,7 @@ struct Segments {
 
 /// Warp: writes the items of the lanes that have one.
 __device__ inline void emit(const Items &items, bool has_item, uint64_t key, uint64_t added) {
+    has_item = has_item && key >= items.low && key <= items.high;
     const unsigned all = __ballot_sync(ALL_LANES, has_item);
     if (!all) return;
     const int lane = threadIdx.x % WARP;
@@ -80,17 +83,6 @@ APSIS_BOTH uint64_t biased(Pixel value) {
     const int bits = 8 * sizeof(Pixel);
     const uint64_t low = bits == 64 ? ~uint64_t(0) : (uint64_t(1) << (bits % 64)) - 1;
     return (static_cast<uint64_t>(value) & low) ^ uint64_t(1) << (bits - 1);
-}
-
-/// Calls body(Pixel()) with the type of the pixels.
-template <class Body>
-void with_pixel(apsis_type type, Body body) {
-    switch (type) {
-        case APSIS_U8: return body(uint8_t());
-        case APSIS_U16: return body(uint16_t());
-        case APSIS_I32: return body(int32_t());
-        default: return body(int64_t());
-    }
 }
 
 /// The value of a biased number.

@@ -132,8 +132,9 @@ class Eccentricity {
         extents_ = carver.take<apsis_extent>(room_);
         counts_ = carver.take<ClassCounts>(1);
         const size_t pairs = PairBounds<Length, false>(job, ranks_, bounds_, nullptr, nullptr, nullptr).bytes(),
-                     own = plan.is_every_source ? every_source_bytes<Length>(job)
-                                                : std::max(pairs, sizeof(ComponentRange) * static_cast<size_t>(starts));
+                     own = plan.is_every_source
+                               ? every_source_bytes<Length>(job)
+                               : std::max({pairs, sizeof(ComponentRange) * static_cast<size_t>(starts), classes_bytes(job)});
         memory_ = carver.take<uint8_t>(static_cast<int64_t>(std::max(ranking_bytes(job), own)));
         bytes_ = carver.used();
     }
@@ -143,6 +144,7 @@ class Eccentricity {
     void run(cudaStream_t stream, const Progress &progress, HostNumber *number) {
         stream_ = stream;
         progress_ = &progress;
+        number_ = number;
         components_ = rank_pixels(job_, ranks_, spare_, memory_, stream, within(0, 0.05), number);
         report(progress, 0.1, stream);
         *job_.report = {components_, 0, 0, 0, 0, 0};
@@ -191,7 +193,7 @@ class Eccentricity {
     void solve() {
         const SizeClasses classes = {job_.budget, MOST_SMALL<Length>};
         const ClassCounts counts = count_classes(classes);
-        const std::vector<ComponentRange> found = list_classes(classes, counts);
+        std::vector<ComponentRange> found = list_classes(classes, counts);
         uint32_t first = 0;
         for (int i = 0; i < SIZE_CLASSES; first += counts.of[i++])
             solve_small(job_, plan_.small[sizeof(Length) == 8][i], ranks_, list_ + first, counts.of[i], SMALLEST_CLASS << i,
@@ -201,8 +203,9 @@ class Eccentricity {
         for (const ComponentRange &each : found) rest += each.size;
         const int64_t members = count_members();
         *job_.report = {components_, members - rest, counts.largest, rest, 0, 0};
-        job_.has_farthest ? solve_pairs<true>(found, members - rest, members)
-                          : solve_pairs<false>(found, members - rest, members);
+        const std::vector<size_t> ends = sort_by_class(job_, ranks_, found, memory_, stream_, *number_);
+        job_.has_farthest ? solve_pairs<true>(found, ends, members - rest, members)
+                          : solve_pairs<false>(found, ends, members - rest, members);
     }
 
     template <bool LISTS>
@@ -233,7 +236,7 @@ class Eccentricity {
     }
 
     template <bool FARTHEST>
-    void solve_pairs(const std::vector<ComponentRange> &found, int64_t done, int64_t members) {
+    void solve_pairs(const std::vector<ComponentRange> &found, const std::vector<size_t> &ends, int64_t done, int64_t members) {
         EccentricityJob::Report &report = *job_.report;
         const int64_t before = report.fields;
         const auto on_turn = [&](int64_t fields, int64_t proved) {
@@ -254,7 +257,8 @@ class Eccentricity {
                                     real(component.centre.value),
                                     real(component.gap)};
         };
-        PairBounds<Length, FARTHEST>(job_, ranks_, bounds_, spare_, memory_, stream_).solve(found, members, on_turn, on_done);
+        PairBounds<Length, FARTHEST>(job_, ranks_, bounds_, spare_, memory_, stream_)
+            .solve(found, ends, members, on_turn, on_done);
     }
 
     void describe_small(const SizeClasses &classes) {
@@ -279,6 +283,7 @@ class Eccentricity {
     size_t bytes_;
     cudaStream_t stream_ = nullptr;
     const Progress *progress_ = nullptr;
+    HostNumber *number_ = nullptr;
     int64_t components_ = 0;
 };
 

@@ -5,12 +5,13 @@
 //     k2   every pixel whose updating cost is below its cost takes it, and joins the mask
 //
 // Small images would leave most of a device idle; so some fields are made at once, and a field has a source of each component,
-// as components do not meet.  The host checks only now and then whether a cost has changed.  The article proposes to make
-// fields only from the local maxima of a field; that is not exact, not even for a square, and is not done.
+// as no step leads from one to another.  The host checks only now and then whether a cost has changed.  The article proposes to
+// make fields only from the local maxima of a field; that is not exact, not even for a square, and is not done.
 //
 // Cost: as many fields as the largest component has pixels.
 #pragma once
 
+#include "core/label_values.h"
 #include "cuda/paths/field_tasks.cuh"
 #include "cuda/paths/plan.h"
 #include "cuda/paths/ranks.h"
@@ -29,6 +30,8 @@ struct Relaxation {
     static constexpr Length UNSEEN = Lengths<Length>::NONE, FULL = Lengths<Length>::LONGEST;
 
     Ranks ranks;
+    LabelValues values;
+    bool by_value;  // whether steps go to equal values only
     Moves moves;
     int64_t fields, items;  // items: pixels of all fields
     Length *cost, *updating;
@@ -37,6 +40,8 @@ struct Relaxation {
 
     Relaxation(const EccentricityJob &job, const Ranks &of_set, Carver &carver)
         : ranks(of_set),
+          values(job.set),
+          by_value(job.by_value),
           moves(job.steps, job.axes),
           fields(std::clamp<int64_t>(PIXELS_AT_ONCE / job.set.pixels(), 1, MOST_FIELDS)),
           items(fields * job.set.pixels()) {
@@ -44,6 +49,10 @@ struct Relaxation {
         updating = carver.take<Length>(items);
         mask = carver.take<uint8_t>(items);
         changes = carver.take<Changes>(1);
+    }
+
+    __device__ bool is_open(uint32_t from, uint32_t to) const {
+        return ranks.rank[to] != NO_PIXEL && !(by_value && values.at(from) != values.at(to));
     }
 };
 
@@ -74,10 +83,11 @@ __global__ void __launch_bounds__(BLOCK) k1(Relaxation<Length> relaxation) {
     if (i >= relaxation.items || !relaxation.mask[i]) return;
     relaxation.mask[i] = 0;
     const int64_t field = i / pixels;
-    const Raster::Place at = relaxation.ranks.raster.place(static_cast<uint32_t>(i - field * pixels));
+    const uint32_t from = static_cast<uint32_t>(i - field * pixels);
+    const Raster::Place at = relaxation.ranks.raster.place(from);
     for (int k = 0; k < relaxation.moves.count; ++k) {
         const uint32_t to = relaxation.moves.target(relaxation.ranks.raster, at, k);
-        if (to == NO_PIXEL || relaxation.ranks.rank[to] == NO_PIXEL) continue;
+        if (to == NO_PIXEL || !relaxation.is_open(from, to)) continue;
         const Length sum = relaxation.cost[i] + static_cast<Length>(relaxation.moves.weight[k]);
         if (sum > relaxation.FULL)
             relaxation.changes->too_long = 1;

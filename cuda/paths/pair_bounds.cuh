@@ -2,8 +2,8 @@
 // Chosen for components that are not solved by small_components.cuh.
 //
 // The method is that of src/cpu/paths/pair_bounds.h, which explains why it works.  The same pixels become sources, so that the
-// bounds are the same when a budget runs out.  Components take their turns side by side: they share nothing but the image, and
-// a field holds a source of each.  A turn is
+// bounds are the same when a budget runs out.  Components take their turns side by side: those of a class (classes.h) share
+// nothing but the image, and a field holds a source of each.  A turn is
 //
 //     prove     every pixel that is not proved looks for a witness: a pixel that may be farther than is known (pair_proof.cuh)
 //     choose    the pixel with the least lower bound, and some others, name the next sources (pair_targets.cuh)
@@ -26,6 +26,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "cuda/paths/classes.h"
 #include "cuda/paths/pair_fields.cuh"
 #include "cuda/paths/pair_proof.cuh"
 #include "cuda/paths/pair_targets.cuh"
@@ -33,21 +34,6 @@
 #include "runtime/team.h"
 
 namespace apsis::cuda::paths {
-
-/// Packs the set into bits, 32 cells a word.
-static __global__ void __launch_bounds__(BLOCK) pack_members(Ranks ranks, FieldShape shape, uint32_t *members) {
-    for (int64_t cell = int64_t(blockIdx.x) * BLOCK + threadIdx.x; cell < shape.cells(); cell += int64_t(gridDim.x) * BLOCK) {
-        const FieldShape::Place at = shape.place_of(cell);
-        const bool is_member = shape.holds(at) && ranks.rank[shape.index_of(at)] != NO_PIXEL;
-        const uint32_t word = __ballot_sync(ALL_LANES, is_member);
-        if (threadIdx.x % WARP == 0) members[cell / WARP] = word;
-    }
-}
-
-/// A component: its number, from 0, and its ranks.
-struct ComponentRange {
-    uint32_t component, begin, size;
-};
 
 /// Some large spans.
 struct Range {
@@ -81,22 +67,23 @@ class PairBounds {
 
     size_t bytes() const { return bytes_; }
 
-    /// Solves components of a set of `members` pixels, each with at most job.budget fields.  The other ends are found only if
-    /// extents are wanted.  After each turn on_turn() gets the number of fields made, and of pixels proved; in the end
-    /// on_done() gets each component's number and state.
+    /// Solves components of a set of `members` pixels, each with at most job.budget fields; classes of them end where `ends`
+    /// says.  The other ends of components are found only if extents are wanted.  After each turn on_turn() gets the number of
+    /// fields made, and of pixels proved; in the end on_done() gets each component's number and state.
     template <class OnTurn, class OnDone>
-    void solve(const std::vector<ComponentRange> &found, int64_t members, OnTurn on_turn, OnDone on_done) {
+    void solve(const std::vector<ComponentRange> &found, const std::vector<size_t> &ends, int64_t members, OnTurn on_turn,
+               OnDone on_done) {
         pairs_.first = static_cast<uint32_t>(job_.set.pixels() - members);
         pairs_.members = static_cast<uint32_t>(members);
         pairs_.room = hub_room<Length>(job_.set.pixels(), members);
-        launch("pack_members", pack_members, std::min<int64_t>(ceil_div(shape_.cells(), BLOCK), 1 << 16), BLOCK, stream_,
-               pairs_.ranks, shape_, members_);
-        for (size_t first = 0; first < found.size(); first += pairs_.components) {
-            begin(found, first);
-            solve_components(on_turn);
-            finish();
-            for (size_t i = 0; i < components_.size(); ++i) on_done(found[first + i].component, components_[i]);
-        }
+        size_t first = 0;
+        for (const size_t end : ends)
+            for (; first < end; first += components_.size()) {
+                begin(found, first, std::min<size_t>(end - first, pairs_.components));
+                solve_components(on_turn);
+                finish();
+                for (size_t i = 0; i < components_.size(); ++i) on_done(found[first + i].component, components_[i]);
+            }
     }
 
   private:
@@ -123,13 +110,12 @@ class PairBounds {
         pairs_.most = carver_.take<Largest<Length>>(BATCH<Length> * int64_t(pairs_.spans[1]));
         pairs_.source = carver_.take<FieldSource>(BATCH<Length> * int64_t(pairs_.components));
         pairs_.turn = carver_.take<TurnReport>(1);
-        members_ = carver_.take<uint32_t>(shape_.cells() / 32);
+        pairs_.open_cells = carver_.take<uint32_t>(shape_.cells() / 32);
     }
 
     // ---- Components ----
 
-    void begin(const std::vector<ComponentRange> &found, size_t first) {
-        const size_t all = std::min<size_t>(found.size() - first, pairs_.components);
+    void begin(const std::vector<ComponentRange> &found, size_t first, size_t all) {
         std::vector<uint32_t> component_of;
         uint32_t next[LEVELS] = {};
         first_span_.clear();
@@ -150,6 +136,7 @@ class PairBounds {
         first_span_.push_back(next[0]);
         send(pairs_.component, components_);
         send(pairs_.component_of, component_of);
+        check(cudaMemsetAsync(pairs_.open_cells, 0, static_cast<size_t>(shape_.cells() / 8), stream_), "closing cells");
         over_spans("begin_span", begin_span<Length>, spans_);
         launch("begin_component", begin_component<Length>, count(), WARP, stream_, pairs_);
     }
@@ -188,7 +175,7 @@ class PairBounds {
         tasks.first = made.begin;
         Length *const field = pairs_.field_of(static_cast<int>(made.begin));
         clear_tasks(tasks, condition, stream_);
-        start_fields(tasks, members_, field, pairs_.source + int64_t(made.begin) * pairs_.components,
+        start_fields(tasks, pairs_.open_cells, field, pairs_.source + int64_t(made.begin) * pairs_.components,
                      made.count() * pairs_.components, condition, stream_);
         run_fields(tasks, field, job_.steps, &pairs_.turn->too_long, condition, stream_);
     }
@@ -343,7 +330,6 @@ class PairBounds {
     FieldShape shape_;
     FieldTasks<Length> tasks_;
     Pairs<Length> pairs_;
-    uint32_t *members_;  // [cell]: a bit
     size_t bytes_;
     std::vector<ComponentState<Length>> components_;
     Range spans_ = {0, 0};              // of all components

@@ -53,7 +53,7 @@ __device__ void for_ranks(const ComponentState<Length> &component, uint32_t larg
 
 // ---- The beginning ----
 
-/// Sets up the bounds of a large span, and finds the lowest pixels of its spans.
+/// Opens the cells of a large span, sets up its bounds, and finds the lowest pixels of its spans.
 template <class Length>
 __global__ void __launch_bounds__(SPAN_THREADS) begin_span(Pairs<Length> pairs, uint32_t first) {
     __shared__ uint32_t lows[SPAN_THREADS / WARP];
@@ -66,6 +66,8 @@ __global__ void __launch_bounds__(SPAN_THREADS) begin_span(Pairs<Length> pairs, 
             pairs.bounds.lower[rank] = -1;
             pairs.witness[rank] = component.begin;
             pairs.is_source[rank] = 0;
+            const int64_t cell = pairs.cell_of(pairs.ranks.pixel[rank]);
+            atomicOr(pairs.open_cells + cell / 32, 1u << cell % 32);
             lowest_here = min(lowest_here, pairs.ranks.pixel[rank]);
         }
         lowest_here = least_of_warp(lowest_here);

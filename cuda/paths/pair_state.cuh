@@ -125,13 +125,14 @@ struct Pairs {
     FieldShape shape;
     LowerBounds<Length> bounds;
     int64_t budget;
-    uint32_t *witness;   // [rank]: all pairs with ranks below it, in the component, are closed; or PROVED
-    uint8_t *is_source;  // [rank]
-    uint32_t first;      // the first rank of a pixel of the set
-    int room;            // hubs that there is room for
-    uint32_t members;    // pixels of the set
-    Length *hub;         // [line][rank][hub of the line]
-    Length *field;       // [field of a turn][cell]
+    uint32_t *witness;     // [rank]: all pairs with ranks below it, in the component, are closed; or PROVED
+    uint8_t *is_source;    // [rank]
+    uint32_t first;        // the first rank of a pixel of the set
+    int room;              // hubs that there is room for
+    uint32_t members;      // pixels of the set
+    Length *hub;           // [line][rank][hub of the line]
+    Length *field;         // [field of a turn][cell]
+    uint32_t *open_cells;  // [cell]: a bit: whether it is a pixel of a component that is solved
     ComponentState<Length> *component;
     uint32_t components;              // at most
     uint32_t spans[LEVELS];           // at most

@@ -72,6 +72,7 @@ ComponentsJob components_job(const EccentricityJob &job, uint32_t *label, int64_
     components.axes = job.axes;
     components.connectivity = job.connectivity;
     components.complement = job.complement;
+    components.by_value = job.by_value;
     components.count = count;
     components.labels.data = reinterpret_cast<uint8_t *>(label);
     components.labels.type = APSIS_I32;

@@ -65,7 +65,7 @@ struct SmallComponent {
                 for (int k = 0; k < HALF; ++k) {
                     const uint32_t to = moves.target(ranks.raster, at, on * HALF + k);
                     const uint32_t rank = to == NO_PIXEL ? NO_PIXEL : ranks.rank[to];
-                    if (rank == NO_PIXEL) continue;
+                    if (rank - begin >= size) continue;  // of another component, or none
                     const int bit = k % 4 * 8;
                     uint32_t &word = neighbour[i][on][k / 4];
                     word = (word & ~(255u << bit)) | static_cast<uint32_t>(place[rank - begin]) << bit;

@@ -363,8 +363,7 @@ ComponentsJob check_components(const apsis_context &context, const apsis_image *
     refuse_border("apsis_components", options);
     if (options.flags & APSIS_SIGNED)
         throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_SIGNED is set, but components have no sign");
-    if ((options.flags & APSIS_LABELS) && (options.flags & APSIS_COMPLEMENT))
-        throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_LABELS and APSIS_COMPLEMENT are set, but values have no complement");
+    refuse_complement_of_labels(options);
     job.axes = axes_of(set, options);
     check_taken("apsis_components", {APSIS_AUTO, APSIS_TILE_FILL}, options);
     job.method = options.method;

@@ -58,7 +58,7 @@ GeodesicJob stage_job(GeodesicJob job, Staging &staging) {
     return job;
 }
 EccentricityJob stage_job(EccentricityJob job, Staging &staging) {
-    job.set = staging.set(job.set);
+    job.set = job.by_value ? staging.input(job.set) : staging.set(job.set);
     stage_output(job.eccentricity, staging);
     stage_output(job.farthest, staging);
     return job;
@@ -79,7 +79,7 @@ Job with_staged_types(Job job) {
     const auto narrow = [](View &set) {
         if (is_wide(set.type)) set = bits_like(set, set.data, set.memory);
     };
-    if constexpr (std::is_same_v<Job, ComponentsJob>)
+    if constexpr (std::is_same_v<Job, ComponentsJob> || std::is_same_v<Job, EccentricityJob>)
         if (job.by_value) return job;
     if constexpr (std::is_base_of_v<DistanceJob, Job>)
         if (job.labels) return job;

@@ -253,6 +253,11 @@ void refuse_labels(const char *function, const apsis_options &options) {
         throw Error(APSIS_ERROR_UNSUPPORTED, "options: APSIS_LABELS is set, but %s does not take it in this version", function);
 }
 
+void refuse_complement_of_labels(const apsis_options &options) {
+    if ((options.flags & APSIS_LABELS) && (options.flags & APSIS_COMPLEMENT))
+        throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_LABELS and APSIS_COMPLEMENT are set, but values have no complement");
+}
+
 void refuse_border(const char *function, const apsis_options &options) {
     if (options.flags & APSIS_BORDER)
         throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_BORDER is set, but %s does not take it", function);

@@ -14,6 +14,9 @@ apsis_options read_options(const apsis_options *options);
 /// Throws if APSIS_LABELS is set, for a function that takes sets alone.
 void refuse_labels(const char *function, const apsis_options &options);
 
+/// Throws if APSIS_COMPLEMENT is set beside APSIS_LABELS, for a function of sets.
+void refuse_complement_of_labels(const apsis_options &options);
+
 /// Throws if APSIS_BORDER is set, for a function that measures no distance.
 void refuse_border(const char *function, const apsis_options &options);
 

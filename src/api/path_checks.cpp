@@ -79,7 +79,6 @@ EccentricityJob check_eccentricity(const apsis_context &context, const apsis_ima
     check_images(context, images, need_data);
     const apsis_options options = read_options(given);
     if (need_data) check_all_apart(images);
-    refuse_labels("apsis_eccentricity", options);
     refuse_border("apsis_eccentricity", options);
     refuse_delta("apsis_eccentricity", options);
     refuse_periodic("apsis_eccentricity", options);
@@ -88,6 +87,7 @@ EccentricityJob check_eccentricity(const apsis_context &context, const apsis_ima
     if (options.max_distance > 0)
         throw Error(APSIS_ERROR_ARGUMENT, "options: max_distance is %g, but eccentricities have no limit",
                     options.max_distance);
+    refuse_complement_of_labels(options);
     check_taken("apsis_eccentricity", {APSIS_AUTO, APSIS_EVERY_SOURCE}, options);
     if (options.method == APSIS_EVERY_SOURCE && options.budget)
         throw Error(APSIS_ERROR_ARGUMENT, "options: budget is %lld, but APSIS_EVERY_SOURCE makes a field from every pixel",
@@ -95,6 +95,7 @@ EccentricityJob check_eccentricity(const apsis_context &context, const apsis_ima
     job.axes = axes_of(set, options);
     job.method = options.method;
     job.complement = options.flags & APSIS_COMPLEMENT;
+    job.by_value = (options.flags & APSIS_LABELS) && set->type != APSIS_BIT;
     job.has_farthest = farthest;
     job.steps = make_steps(options, job.set.size, job.axes);
     job.connectivity = job.steps.connectivity;

@@ -1,9 +1,20 @@
-// The labels of an image, by the indices of pixels.
+// The types of labels, and the labels of an image by the indices of pixels.
 #pragma once
 
 #include "core/view.h"
 
 namespace apsis {
+
+/// Calls body(pixel) with a pixel of the type of a label image.
+template <class Body>
+void with_label_type(apsis_type type, Body body) {
+    switch (type) {
+        case APSIS_U8: return body(uint8_t());
+        case APSIS_U16: return body(uint16_t());
+        case APSIS_I32: return body(int32_t());
+        default: return body(int64_t());
+    }
+}
 
 struct LabelValues {
     View image;

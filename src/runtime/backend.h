@@ -194,6 +194,7 @@ struct EccentricityJob {
     int connectivity = 1;
     apsis_method method = APSIS_AUTO;
     bool complement = false;
+    bool by_value = false;  // the set is a label image, of APSIS_U8 or wider: steps go from value to equal value
     Steps steps;
     int64_t budget = INT64_MAX;       // the most fields for one component
     apsis_extent *extents = nullptr;  // host memory on every device, like the count and the report
@@ -202,7 +203,7 @@ struct EccentricityJob {
     bool has_farthest = false;  // whether farthest pixels are found: if they are wanted, here or by another member of the team
     Team *team = nullptr;       // those that make the fields; nullptr: this job alone
 
-    int64_t most_components() const { return apsis::most_components(set, axes); }
+    int64_t most_components() const { return by_value ? set.pixels() : apsis::most_components(set, axes); }
 
     /// The work done.  `fields` and `open` are up to date at every report of progress, and the rest at the end.
     struct Report {

@@ -164,7 +164,8 @@ bool are_paths_allowed(const EccentricityJob &job, const Device &device) {
     return plan.may_be_short || plan.may_be_long;
 }
 
-/// The items of one segment fit, so that trying fewer segments ends; and what a launch counts fits its numbers.
+/// The items of one segment fit beside what is kept, so that trying fewer segments ends; and what a launch counts fits its
+/// numbers.
 template <class Job>
 bool are_labels_allowed(const Job &job, int64_t items_a_pixel) {
     ++plans;
@@ -173,8 +174,10 @@ bool are_labels_allowed(const Job &job, int64_t items_a_pixel) {
         for (const cuda::Launch &launch : {plan.emit, plan.begin, plan.add, plan.tiles})
             if (!is_allowed("labels::", launch, device)) return false;
     const int64_t of_segment = std::min(job.set.size[0], cuda::labels::SEGMENT) * items_a_pixel;
-    return plan.segments >= job.set.size[1] * job.set.size[2] && plan.most_segments >= 1 && plan.capacity >= of_segment &&
-           plan.capacity <= INT32_MAX && plan.most_segments * cuda::labels::SEGMENT * items_a_pixel <= int64_t(UINT32_MAX);
+    return plan.segments >= job.set.size[1] * job.set.size[2] && plan.most_segments >= 1 &&
+           (plan.capacity - plan.kept >= of_segment || plan.capacity == job.set.pixels() * items_a_pixel) &&
+           plan.capacity <= INT32_MAX &&
+           plan.kept + plan.most_segments * cuda::labels::SEGMENT * items_a_pixel <= int64_t(UINT32_MAX);
 }
 
 /// Asks for the plan of a job on every device and in every form.

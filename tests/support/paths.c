@@ -80,6 +80,7 @@ static void relax(const problem *p, const scale *s, answer *a, queue *q, int64_t
         for (int k = 0; k < 3; ++k) inside = inside && at[k] + d[k] >= 0 && at[k] + d[k] < p->size[k];
         const int64_t j = i + d[0] + w * (d[1] + h * d[2]);
         if (!inside || !is_member(p, j)) continue;
+        if (p->options.flags & APSIS_LABELS && p->mask[i] != p->mask[j]) continue;
         const bool better = a->cost[j] < 0 || length < a->cost[j] || (length == a->cost[j] && a->nearest[i] < a->nearest[j]);
         if (!better) continue;
         a->cost[j] = length;

@@ -14,8 +14,7 @@ int64_t value_of_byte(apsis_type type, uint8_t byte) {
     }
 }
 
-/** The pixels of a problem in a set of any type. */
-static void put_set(frame *set, const problem *p) {
+void put_set(frame *set, const problem *p) {
     const size_t bytes = type_size(set->image.type);
     if (bytes == 1 && !p->grey) return frame_put(set, p->mask);
     uint8_t *pixels = must_alloc((size_t)pixels_of(p) * bytes + 8);

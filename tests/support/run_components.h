@@ -27,6 +27,9 @@ typedef struct pieces {
  *  APSIS_U8.  Some are negative, and some differ in their highest bits alone. */
 int64_t value_of_byte(apsis_type type, uint8_t byte);
 
+/** Puts the pixels of a problem into a set of any type. */
+void put_set(frame *set, const problem *p);
+
 /** Fails if the call fails, or changes the set, a byte that is no pixel, or a component beyond the capacity. */
 pieces run_components(bench *b, const problem *p, const asked *how);
 void free_pieces(pieces *out);

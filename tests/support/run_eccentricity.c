@@ -1,5 +1,7 @@
 #include "run_eccentricity.h"
 
+#include "run_components.h"
+
 #include <math.h>
 
 static void *take(frame *f, bool wanted) {
@@ -17,7 +19,7 @@ outputs run_eccentricity(bench *b, const problem *p, const given *how, apsis_ext
     frame f[3];
     for (int k = 0; k < 3; ++k)
         if (type[k]) f[k] = frame_open(b, type[k], p->ndim, p->size, layout[k]);
-    frame_put(&f[0], p->mask);
+    put_set(&f[0], p);
     assert_ok(b->ctx, apsis_eccentricity(b->ctx, &f[0].image, type[1] ? &f[1].image : NULL, type[2] ? &f[2].image : NULL,
                                          extents, capacity, count, &p->options));
     frame_assert_unchanged(&f[0]);

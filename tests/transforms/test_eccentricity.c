@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "run_labels.h"
+
 static const given BOTH = {.set = APSIS_U8, .distance = APSIS_F64, .nearest = APSIS_I32};
 static const given ALONE = {.set = APSIS_BIT, .distance = APSIS_F32};
 
@@ -18,6 +20,25 @@ static void every_4x4_image(bench *b) {
             p.options.metric = (apsis_metric)metric;
             p.options.method = method ? APSIS_EVERY_SOURCE : APSIS_AUTO;
             check_eccentricity(b, &p, &BOTH);
+        }
+    free(mask);
+}
+
+/** Three values, each a set of its own. */
+static void every_3x3_label_image(bench *b) {
+    enum { ALL = 19683, PIXELS = 9 };
+    const int images = effort(ALL);
+    uint8_t *mask = must_alloc((size_t)images * PIXELS);
+    for (int i = 0; i < images; ++i) draw_digits(mask + i * PIXELS, PIXELS, i * (ALL / images));
+    for (int connectivity = 1; connectivity <= 2; ++connectivity)
+        for (int type = 0; type < COUNT(label_types); ++type) {
+            problem p = new_problem(3, 3, 3, images, mask);
+            p.options.flags = APSIS_SLICES | APSIS_LABELS;
+            p.options.metric = type % 2 ? APSIS_CITY_BLOCK : APSIS_EUCLIDEAN;
+            p.options.connectivity = connectivity;
+            p.options.method = type < 3 ? APSIS_AUTO : APSIS_EVERY_SOURCE;
+            const given how = {.set = label_types[type], .distance = APSIS_F64, .nearest = APSIS_I32};
+            check_eccentricity(b, &p, &how);
         }
     free(mask);
 }
@@ -112,6 +133,24 @@ static void random_problems(bench *b) {
         p.mask = mask;
         choose_options(&c, &p);
         const given how = choose_images(&c, &p);
+        assert_ok(b->ctx, apsis_set_threads(b->ctx, (int)roll_below(&c, 4)));
+        check_eccentricity(b, &p, &how);
+        free(mask);
+    }
+}
+
+static void random_label_images(bench *b) {
+    chance c = {2042};
+    for (int i = 0; i < effort(500); ++i) {
+        problem p = new_problem(2, 1, 1, 1, NULL);
+        choose_size(&c, &p);
+        uint8_t *mask = must_alloc((size_t)pixels_of(&p));
+        fill_cells(mask, p.size, &c);
+        p.mask = mask;
+        choose_options(&c, &p);
+        p.options.flags = (p.options.flags | APSIS_LABELS) & ~(uint32_t)APSIS_COMPLEMENT;
+        given how = choose_images(&c, &p);
+        how.set = label_types[roll_below(&c, COUNT(label_types))];
         assert_ok(b->ctx, apsis_set_threads(b->ctx, (int)roll_below(&c, 4)));
         check_eccentricity(b, &p, &how);
         free(mask);
@@ -216,6 +255,32 @@ static void larger_shapes(bench *b) {
     }
 }
 
+/** A set and its complement are two labels: what both have by themselves. */
+static void a_set_and_its_complement(bench *b) {
+    const int64_t side = effort(10) < 10 ? 66 : 100, pixels = side * side;
+    chance c = {18};
+    for (int shape = 0; shape < SHAPES; ++shape) {
+        uint8_t *mask = draw_shape(shape, side, &c);
+        problem p = new_problem(2, side, side, 1, mask);
+        p.options.connectivity = 1 + shape % 2;
+        int64_t count[3];
+        outputs out[3]; /* of the set, of its complement, of both */
+        for (int k = 0; k < 3; ++k) {
+            p.options.flags = k == 0 ? 0 : k == 1 ? APSIS_COMPLEMENT : APSIS_LABELS;
+            for (int64_t i = 0; i < pixels && k == 2; ++i) mask[i] = mask[i] ? 7 : 3;
+            out[k] = run_eccentricity(b, &p, &BOTH, NULL, 0, &count[k]);
+        }
+        assert_int_equal(count[2], count[0] + count[1]);
+        for (int64_t i = 0; i < pixels; ++i) {
+            const outputs *const alone = &out[mask[i] == 3];
+            assert_true(((double *)out[2].distance)[i] == ((double *)alone->distance)[i]);
+            assert_int_equal(((int32_t *)out[2].nearest)[i], ((int32_t *)alone->nearest)[i]);
+        }
+        for (int k = 0; k < 3; ++k) free_outputs(&out[k]);
+        free(mask);
+    }
+}
+
 static void volumes(bench *b) {
     chance c = {8};
     enum { N = 11 };
@@ -289,6 +354,10 @@ static void wrong_arguments(bench *b) {
     o.connectivity = 0;
     o.flags = APSIS_SIGNED;
     REFUSES(set, real, NULL, NULL, 0, APSIS_ERROR_ARGUMENT, "APSIS_SIGNED");
+    o.flags = APSIS_LABELS | APSIS_COMPLEMENT;
+    REFUSES(set, real, NULL, NULL, 0, APSIS_ERROR_ARGUMENT, "APSIS_LABELS and APSIS_COMPLEMENT");
+    o.flags = APSIS_LABELS;
+    REFUSES(real, real, NULL, NULL, 0, APSIS_ERROR_ARGUMENT, "set: type is APSIS_F32");
     o.flags = 0;
     o.method = APSIS_EVERY_SOURCE;
     assert_fails(b->ctx, apsis_components(b->ctx, set, NULL, NULL, 0, &count, &o), APSIS_ERROR_ARGUMENT,
@@ -342,11 +411,19 @@ static void budgets(bench *b) {
 }
 
 int main(int argc, char **argv) {
-    static const test_case cases[] = {TEST(a_crossing, EVERYWHERE),       TEST(a_room_entered_by_its_corners, EVERYWHERE),
-                                      TEST(every_4x4_image, EVERYWHERE),  TEST(random_problems, EVERYWHERE),
-                                      TEST(random_schedules, EVERYWHERE), TEST(shapes, EVERYWHERE),
-                                      TEST(larger_shapes, EVERYWHERE),    TEST(volumes, EVERYWHERE),
-                                      TEST(small_slices, EVERYWHERE),     TEST(wrong_arguments, EVERYWHERE),
-                                      TEST(budgets, EVERYWHERE)};
+    static const test_case cases[] = {TEST(a_crossing, EVERYWHERE),
+                                      TEST(a_room_entered_by_its_corners, EVERYWHERE),
+                                      TEST(every_4x4_image, EVERYWHERE),
+                                      TEST(random_problems, EVERYWHERE),
+                                      TEST(random_schedules, EVERYWHERE),
+                                      TEST(shapes, EVERYWHERE),
+                                      TEST(larger_shapes, EVERYWHERE),
+                                      TEST(volumes, EVERYWHERE),
+                                      TEST(small_slices, EVERYWHERE),
+                                      TEST(wrong_arguments, EVERYWHERE),
+                                      TEST(budgets, EVERYWHERE),
+                                      TEST(every_3x3_label_image, EVERYWHERE),
+                                      TEST(random_label_images, EVERYWHERE),
+                                      TEST(a_set_and_its_complement, EVERYWHERE)};
     return RUN_CASES(cases, argc, argv);
 }

@@ -94,6 +94,79 @@ static void noise_in_parts(bench *b) {
     }
 }
 
+/** More values, and more pairs, than a device keeps at once: each pixel has a value of its own. */
+static void values_in_parts(bench *b) {
+    enum { WIDE = 1100, PIXELS = WIDE * 1000 };
+    int32_t *const value = must_alloc(PIXELS * sizeof *value), *const first = must_alloc((PIXELS + 1) * sizeof *first);
+    apsis_component *const got = must_alloc(PIXELS * sizeof *got);
+    for (int i = 0; i < PIXELS; ++i) {
+        value[i] = (int32_t)((int64_t)i * 7919 % PIXELS + 1); /* a permutation */
+        first[value[i]] = i;
+    }
+    const int64_t size[3] = {WIDE, PIXELS / WIDE, 1};
+    frame labels = frame_open(b, APSIS_I32, 2, size, PACKED);
+    frame_put(&labels, value);
+    int64_t count;
+    assert_ok(b->ctx, apsis_statistics(b->ctx, &labels.image, got, PIXELS, &count, NULL));
+    assert_int_equal(count, PIXELS);
+    for (int64_t k = 0; k < PIXELS; ++k) {
+        const int64_t i = first[k + 1], x = i % WIDE, y = i / WIDE;
+        const apsis_component want = {i, 1, {x, y, 0}, {x, y, 0}, {(double)x, (double)y, 0}, k + 1};
+        assert_memory_equal(got + k, &want, sizeof want);
+    }
+    frame_close(&labels);
+    free(value);
+    free(first);
+    free(got);
+}
+
+static void pairs_of_pixels(bench *b, apsis_type type, int ndim, int64_t w, int64_t h, int64_t d) {
+    const int64_t size[3] = {w, h, d}, pixels = w * h * d;
+    int64_t *const value = must_alloc((size_t)pixels * sizeof *value), most = 0;
+    void *const image = must_alloc((size_t)pixels * sizeof *value);
+    apsis_contact *const want = must_alloc((size_t)pixels * 13 * sizeof *want), *const got = must_alloc((size_t)pixels * 13 *
+                                                                                                        sizeof *got);
+    for (int64_t i = 0; i < pixels; ++i) {
+        value[i] = i * 7919 % pixels + 1;
+        if (type == APSIS_U16) ((uint16_t *)image)[i] = (uint16_t)value[i];
+        if (type == APSIS_I32) ((int32_t *)image)[i] = (int32_t)value[i];
+        if (type == APSIS_I64) ((int64_t *)image)[i] = value[i] <<= 33;
+    }
+    for (int64_t i = 0; i < pixels; ++i)
+        for (int n = 0; n < 13; ++n) { /* the neighbours before a pixel */
+            const int64_t dx = n % 3 - 1, dy = n / 3 % 3 - 1, dz = n / 9 - 1, x = i % w + dx, y = i / w % h + dy,
+                          z = i / w / h + dz;
+            if (x < 0 || x >= w || y < 0 || y >= h || z < 0) continue;
+            const int64_t one = value[i], other = value[(z * h + y) * w + x];
+            const bool is_face = (dx != 0) + (dy != 0) + (dz != 0) == 1;
+            want[most++] = (apsis_contact){least(one, other),
+                                           one + other - least(one, other),
+                                           {is_face && dx, is_face && dy, is_face && dz},
+                                           !is_face,
+                                           is_face};
+        }
+    qsort(want, (size_t)most, sizeof *want, compare_pairs);
+    frame labels = frame_open(b, type, ndim, size, PACKED);
+    frame_put(&labels, image);
+    apsis_options options = APSIS_OPTIONS_INIT;
+    options.connectivity = ndim;
+    int64_t count;
+    assert_ok(b->ctx, apsis_contacts(b->ctx, &labels.image, got, most, &count, &options));
+    assert_int_equal(count, most);
+    assert_memory_equal(got, want, (size_t)most * sizeof *want);
+    frame_close(&labels);
+    free(value);
+    free(image);
+    free(want);
+    free(got);
+}
+
+static void pairs_in_parts(bench *b) {
+    pairs_of_pixels(b, APSIS_U16, 2, 257, 255, 1); /* more than a table of such an image has room for */
+    pairs_of_pixels(b, APSIS_I32, 3, 49, 48, 47);
+    pairs_of_pixels(b, APSIS_I64, 3, 11, 48, 9);
+}
+
 /* ---- Laws ---- */
 
 enum { W = 777, H = 391 };
@@ -374,6 +447,7 @@ static const test_case cases[] = {
     TEST(every_3x3_image, EVERYWHERE),   TEST(every_2x2x2_volume, EVERYWHERE),
     TEST(random_statistics, EVERYWHERE), TEST(random_contacts, EVERYWHERE),
     TEST(long_and_thin, EVERYWHERE),     TEST(noise_in_parts, EVERYWHERE),
+    TEST(values_in_parts, EVERYWHERE),   TEST(pairs_in_parts, EVERYWHERE),
     TEST(flipping_axes, EVERYWHERE),     TEST(permuting_values, EVERYWHERE),
     TEST(sums_of_areas, EVERYWHERE),     TEST(a_value_for_each_pixel, EVERYWHERE),
     TEST(values_that_touch, EVERYWHERE), TEST(a_corner_alone_has_no_area, EVERYWHERE),

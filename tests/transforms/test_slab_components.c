@@ -373,8 +373,9 @@ static void random_volumes_on(bench *const benches[2]) {
 }
 static void random_volumes(bench *b) { with_cpu(b, random_volumes_on); }
 static void random_labels_on(bench *const benches[2]) {
-    random_cuts(benches, 2, effort(500), 13, true);
-    random_cuts(benches, 3, effort(500), 14, true);
+    const int cases = effort(benches[0]->place == ON_CPU ? 500 : 120);
+    random_cuts(benches, 2, cases, 13, true);
+    random_cuts(benches, 3, cases, 14, true);
 }
 static void random_labels(bench *b) { with_cpu(b, random_labels_on); }
 
@@ -429,12 +430,9 @@ static void the_scratch_memory(bench *b) {
 }
 
 int main(int argc, char **argv) {
-    static const test_case cases[] = {TEST(every_cut_of_every_3x4, EVERYWHERE),
-                                      TEST(every_cut_of_volumes, EVERYWHERE),
-                                      TEST(random_planes, EVERYWHERE),
-                                      TEST(random_volumes, EVERYWHERE),
-                                      TEST(random_labels, ON_CPU),
-                                      TEST(labels_without_parts, ON_CPU),
+    static const test_case cases[] = {TEST(every_cut_of_every_3x4, EVERYWHERE), TEST(every_cut_of_volumes, EVERYWHERE),
+                                      TEST(random_planes, EVERYWHERE),          TEST(random_volumes, EVERYWHERE),
+                                      TEST(random_labels, EVERYWHERE),          TEST(labels_without_parts, ON_CPU),
                                       TEST(the_scratch_memory, EVERYWHERE)};
     return RUN_CASES(cases, argc, argv);
 }

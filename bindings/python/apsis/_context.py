@@ -185,12 +185,12 @@ class Context(Calls):
     def eccentricity(self, set: Array, *, farthest: Union[bool, DTypeLike] = False, extents: bool = False,
                      dtype: Optional[DTypeLike] = np.float32, out: Optional[Array] = None, farthest_out: Optional[Array] = None,
                      connectivity: Optional[int] = None, spacing: Spacing = None, metric: str = "euclidean",
-                     complement: bool = False, slices: bool = False, budget: Optional[int] = None,
-                     method: str = "auto") -> Any:
+                     complement: bool = False, slices: bool = False, budget: Optional[int] = None, method: str = "auto",
+                     labels: bool = False) -> Any:
         """apsis.eccentricity in this context."""
-        source = arrays.as_set("set", set)
-        chosen = options(len(source.shape), flags(complement=complement, slices=slices), spacing=spacing, metric=metric,
-                         connectivity=connectivity, budget=budget, method=method)
+        source = arrays.as_given("set", set, labels)
+        chosen = options(len(source.shape), flags(complement=complement, slices=slices, labels=labels), spacing=spacing,
+                         metric=metric, connectivity=connectivity, budget=budget, method=method)
         outputs = [arrays.output("out", out, "dtype", dtype, LENGTHS, set, source),
                    arrays.index_output("farthest_out", farthest_out, "farthest", farthest, set, source)]
         known_type = EXTENT if flag("extents", extents) else None

@@ -280,7 +280,7 @@ def eccentricity(set: Array, *, farthest: Union[bool, DTypeLike] = False, extent
                  dtype: Optional[DTypeLike] = np.float32, out: Optional[Array] = None, farthest_out: Optional[Array] = None,
                  connectivity: Optional[int] = None, spacing: Spacing = None, metric: str = "euclidean",
                  complement: bool = False, slices: bool = False, budget: Optional[int] = None, method: str = "auto",
-                 device: Optional[Device] = None) -> Any:
+                 labels: bool = False, device: Optional[Device] = None) -> Any:
     """The length of the longest of the shortest paths from every element of the set to the others of its component.
 
     Parameters
@@ -295,6 +295,8 @@ def eccentricity(set: Array, *, farthest: Union[bool, DTypeLike] = False, extent
         Where the indices go, of any strides.
     budget : int, optional
         At most so many distance fields for a component.  Where it runs out, a BudgetWarning says so, and results are bounds.
+    labels : bool, default False
+        `set` is a label image: every value other than 0 is a set of its own.
 
     Returns
     -------

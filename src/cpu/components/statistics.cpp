@@ -3,6 +3,7 @@
 
 #include <functional>
 
+#include "core/label_values.h"
 #include "cpu/components/parts.h"
 #include "cpu/components/thread_scratch.h"
 
@@ -70,15 +71,7 @@ void Statistics::add(const ThreadScratch &scratch, const Block &block, uint32_t 
 
 int64_t Statistics::value_at(int64_t index) const {
     if (!job_.by_value || job_.set.type == APSIS_F32) return 1;
-    const int64_t in_set = index - (start_[2] * blocks_.height + start_[1]) * blocks_.width, row = in_set / blocks_.width;
-    const uint8_t *const pixel =
-        job_.set.row(row % blocks_.height, row / blocks_.height) + in_set % blocks_.width * job_.set.stride[0];
-    switch (job_.set.type) {
-        case APSIS_U8: return *pixel;
-        case APSIS_U16: return *reinterpret_cast<const uint16_t *>(pixel);
-        case APSIS_I32: return *reinterpret_cast<const int32_t *>(pixel);
-        default: return *reinterpret_cast<const int64_t *>(pixel);
-    }
+    return LabelValues(job_.set).at(index - (start_[2] * blocks_.height + start_[1]) * blocks_.width);
 }
 
 void Statistics::finish(Arena &arena) const {

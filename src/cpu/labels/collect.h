@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "core/label_values.h"
 #include "cpu/labels/differences.h"
 #include "runtime/parallel.h"
 
@@ -25,7 +26,7 @@ Table collect(const View &image, void *memory, Arena &arena, const Progress &pro
     for (int i = 0; i < arena.threads(); ++i) scratch.emplace_back(image, carver);
     std::vector<Table> tables(scratch.size());
     const int64_t height = image.size[1], rows = height * image.size[2], each = std::max(PIECE / image.size[0], int64_t(1));
-    with_pixel(image.type, [&](auto pixel) {
+    with_label_type(image.type, [&](auto pixel) {
         parallel_for(arena, (rows + each - 1) / each, progress, 0, 1, [&](int64_t piece) {
             const auto thread = static_cast<size_t>(Arena::thread());
             for (int64_t row = piece * each; row < std::min((piece + 1) * each, rows); ++row)

@@ -29,15 +29,4 @@ const Pixel *row_of(const View &image, int64_t y, int64_t z, void *memory) {
     return line;
 }
 
-/// Calls body(Pixel()) with the type of the pixels.
-template <class Body>
-void with_pixel(apsis_type type, Body body) {
-    switch (type) {
-        case APSIS_U8: return body(uint8_t());
-        case APSIS_U16: return body(uint16_t());
-        case APSIS_I32: return body(int32_t());
-        default: return body(int64_t());
-    }
-}
-
 }  // namespace apsis::cpu::labels

@@ -6,6 +6,9 @@
 // APSIS_EVERY_SOURCE makes a field from every pixel of all components (every_source.h).  A team shares out the fields of large
 // components; each of its members makes all others.
 //
+// A field opens the pixels of its component alone.  Those of a label image are walls again when it is solved, as components
+// of other values may lie beside it.
+//
 // Lengths have 32 bits where steps are small numbers.  If a path of some component is too long for 32 bits, the whole call is
 // repeated with 64.
 #include "cpu/paths/eccentricity.h"
@@ -137,6 +140,7 @@ class Eccentricity {
         components_job_.axes = job_.axes;
         components_job_.connectivity = job_.connectivity;
         components_job_.complement = job_.complement;
+        components_job_.by_value = job_.by_value;
         components_job_.count = &count_;
         components_job_.labels.data = reinterpret_cast<uint8_t *>(label_);
         components_job_.labels.type = sizeof(Cell) == 4 ? APSIS_I32 : APSIS_I64;
@@ -178,7 +182,10 @@ class Eccentricity {
                 for (int64_t k = 0; k < count; ++k) body(k, scratch);
             };
             for (int64_t k = i * CHUNK + 1; k <= std::min((i + 1) * CHUNK, count_); ++k)
-                if (size(k) <= Maxima::LARGE) solve(k, scratch, scratch.maxima, each, nullptr, [](int64_t, int64_t) {});
+                if (size(k) <= Maxima::LARGE) {
+                    solve(k, scratch, scratch.maxima, each, nullptr, [](int64_t, int64_t) {});
+                    close(k, scratch);
+                }
         });
         done_ = small;
     }
@@ -192,7 +199,15 @@ class Eccentricity {
         };
         solve(k, scratch_[0], maxima_, each, job_.team,
               [&](int64_t fields, int64_t proved) { report_proved(done_ + proved, fields); });
+        for (ThreadScratch &scratch : scratch_) close(k, scratch);
         done_ += size(k);
+    }
+
+    /// Makes walls of a component's cells again: those of other values may touch them.
+    void close(int64_t k, ThreadScratch &scratch) const {
+        if (!job_.by_value) return;
+        Length *const length = is_every_source() ? scratch.relaxation.length : scratch.pair.field.length;
+        for (int64_t i = begin(k); i < begin(k) + size(k); ++i) length[memory_.cell[i]] = Lengths::WALL;
     }
 
     ThreadScratch &scratch_of_thread() {
