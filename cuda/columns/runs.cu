@@ -166,8 +166,9 @@ void pack_runs_of_planes(const View &labels, const Columns &columns, const Colum
 void pack_runs_of_volume(const View &labels, const Columns &along_y, const Columns &along_z, const Columns &rows,
                          uint32_t *members, cudaStream_t stream) {
     const int64_t cubes = rows.strips() * along_y.strips() * along_z.strips();
-    with_pixels(labels.type, [&](auto pixel) {
-        launch("pack_cubes", pack_cubes<decltype(pixel)>, cubes, BLOCK, stream, labels, along_y, along_z, rows, members);
+    with_label_type(labels.type, [&](auto pixel) {
+        launch("pack_cubes", pack_cubes<std::make_unsigned_t<decltype(pixel)>>, cubes, BLOCK, stream, labels, along_y, along_z,
+               rows, members);
     });
 }
 
