@@ -33,7 +33,7 @@ static void find_slab(bench *b, const problem *p, const apsis_image *set, int64_
     free(rows);
 }
 
-void put_set(frame *f, const problem *p) {
+void put_sites(frame *f, const problem *p) {
     const size_t bytes = type_size(f->image.type);
     if (bytes == 1) return frame_put(f, p->mask);
     uint8_t *pixels = must_alloc((size_t)pixels_of(p) * bytes + 8);
@@ -48,7 +48,7 @@ static outputs run(bench *b, const problem *p, const given *how, const apsis_sla
     const apsis_type type[2] = {how->distance, how->nearest};
     const unsigned layout[2] = {how->distance_layout, how->nearest_layout};
     frame set = frame_open(b, how->set, p->ndim, p->size, how->set_layout), out[2];
-    put_set(&set, p);
+    put_sites(&set, p);
     for (int k = 0; k < 2; ++k)
         if (type[k]) out[k] = frame_open(b, type[k], p->ndim, p->size, layout[k]);
     const apsis_image *distance = type[0] ? &out[0].image : NULL, *nearest = type[1] ? &out[1].image : NULL;

@@ -17,7 +17,7 @@ extern const given PLAIN;          /* packed APSIS_U8, APSIS_F32, APSIS_I32 */
 extern const given DISTANCE_ALONE; /* the distance alone */
 
 /** Writes a mask into a frame of its type: what does not fit a byte in its highest byte, so that values are negative too. */
-void put_set(frame *f, const problem *p);
+void put_sites(frame *f, const problem *p);
 
 /** Runs the problem, and returns packed outputs in memory to be freed; NULL for one that is left out.  Fails if the
  *  call fails, or changes the set or a byte that is no pixel of an output. */

@@ -87,7 +87,7 @@ static uint8_t *run_morphology(bench *b, const question *q, apsis_type set_type,
     const problem *p = &q->p;
     frame set = frame_open(b, set_type, p->ndim, p->size, set_layout);
     frame result = frame_open(b, result_type, p->ndim, p->size, result_layout);
-    put_set(&set, p);
+    put_sites(&set, p);
     assert_ok(b->ctx, apsis_morphology(b->ctx, q->operation, q->radius, &set.image, &result.image, &p->options));
     uint8_t *pixels = must_alloc((size_t)(result.count + 8) * 8);
     frame_get(&result, pixels);
@@ -357,7 +357,7 @@ static void workspaces(bench *b) {
         assert_true(bytes > 0);
         apsis_image memory = {.type = APSIS_U8, .ndim = 2, .size = {(int64_t)bytes, 1}};
         assert_ok(b->ctx, apsis_alloc(b->ctx, b->place == ON_CPU ? APSIS_HOST : APSIS_DEVICE, &memory));
-        put_set(&set, &q.p);
+        put_sites(&set, &q.p);
         for (int k = 0; k < OPERATIONS; ++k)
             for (int r = 0; r < 3; ++r) {
                 const double radius = r == 0 ? 0 : r == 1 ? 3 : INFINITY;
@@ -393,7 +393,7 @@ static void progress_and_stop(bench *b) {
     assert_true(last == 1);
     int calls = 0;
     frame set = frame_open(b, APSIS_U8, 2, q.p.size, PACKED), result = frame_open(b, APSIS_BIT, 2, q.p.size, PACKED);
-    put_set(&set, &q.p);
+    put_sites(&set, &q.p);
     assert_ok(b->ctx, apsis_set_progress(b->ctx, stop_at_once, &calls));
     assert_fails(b->ctx, apsis_morphology(b->ctx, APSIS_CLOSE, 6, &set.image, &result.image, NULL), APSIS_ERROR_CANCELLED,
                  "progress callback");
