@@ -1,7 +1,8 @@
 /*
  * apsis_measures: what is asked for next, once there are the maps of apsis.h.
  *
- *     apsis_morphology     the set dilated, eroded, opened or closed by a ball of any radius
+ *     apsis_morphology         the set dilated, eroded, opened or closed by a ball of any radius
+ *     apsis_surface_distance   how far are the surfaces of two sets apart?
  *
  *     apsis_image set     = {.data = mask, .type = APSIS_U8, .ndim = 2, .size = {w, h}};
  *     apsis_image smooth  = {.data = out,  .type = APSIS_U8, .ndim = 2, .size = {w, h}};
@@ -61,6 +62,55 @@ typedef enum apsis_operation {
 APSIS_API apsis_status apsis_morphology(apsis_context *context, apsis_operation operation,
                                         double radius, const apsis_image *set,
                                         const apsis_image *result, const apsis_options *options);
+
+
+/* ---- Surface distances -------------------------------------------------- */
+
+/**
+ * How far the surfaces of two sets are apart.  Of two numbers the one at 0 is of the
+ * pixels of the first surface and their distances to the second, the one at 1 of the
+ * pixels of the second and their distances to the first.
+ *
+ * A distance to a surface without pixels is infinite.  What is said of the pixels of a
+ * surface that has none, such as their mean, is not a number; of the two directions the
+ * other counts then.  This structure is final.
+ */
+typedef struct apsis_surface_distances {
+    int64_t pixels[2];     /**< How many pixels each surface has, */
+    int64_t within[2];     /**< and of these, how many at a distance of at most the tolerance. */
+    double  largest[2];    /**< The directed Hausdorff distances, */
+    double  percentile[2]; /**< their percentiles, between two distances in proportion, */
+    double  mean[2];       /**< and the means. */
+    double  hausdorff;            /**< The larger of `largest`. */
+    double  hausdorff_percentile; /**< The larger of `percentile`, such as HD95. */
+    double  average;       /**< The average symmetric surface distance: over the pixels of both. */
+    double  dice;          /**< The surface Dice: the part of the pixels of both that `within` counts. */
+} apsis_surface_distances;
+
+/**
+ * Compares two sets, such as a segmentation and the truth, by their surfaces.  The
+ * surface of a set is its pixels that have one of their 4 (in 3-D 6) neighbours outside
+ * of it, or outside of the image.  Distances are those of apsis_distance, between centres
+ * of pixels, as APSIS_F64 holds them, with options->metric and options->spacing.
+ *
+ * So it is with MONAI: get_mask_edges has these surfaces, compute_hausdorff_distance gives
+ * `hausdorff` and `hausdorff_percentile`, compute_average_surface_distance `mean[0]` and
+ * with symmetric=True `average`, compute_surface_dice `dice`.  DeepMind's surface-distance
+ * has other surfaces, between pixels, and weighs them by area.
+ *
+ * Images are in APSIS_HOST memory.  The call takes 10 bytes of it for a pixel, and 8 for a
+ * pixel of a surface, beside the workspace of apsis_distance.  There are no flags, and
+ * max_distance is not for this call.
+ *
+ * @param first, second  APSIS_BIT or an integer type, of one size.
+ * @param percentile     From 0 to 100.
+ * @param tolerance      In units of spacing, 0 or more.
+ * @param distances      Receives what is found.
+ */
+APSIS_API apsis_status apsis_surface_distance(apsis_context *context, const apsis_image *first,
+                                              const apsis_image *second, double percentile,
+                                              double tolerance, apsis_surface_distances *distances,
+                                              const apsis_options *options);
 
 #ifdef __cplusplus
 }

@@ -1,8 +1,9 @@
-// Times apsis_distance and apsis_components on the masks of masks.h, on the CPU, one CSV line a case.  For GPUs see bench_cuda.cpp.
+// Times apsis_distance, apsis_components and apsis_morphology on the masks of masks.h, on the CPU, one CSV line a case.  For GPUs
+// see bench_cuda.cpp.
 //
 //     bench [size-2d [size-3d [threads]]]          default 4096, 256, one thread a core
 //     bench scale [threads]                        a few masks, from 64^2 to 8192^2
-#include <apsis.h>
+#include <apsis_measures.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,13 +14,28 @@
 
 enum { RUNS = 7 };
 
-enum { DISTANCE, DISTANCE_AND_NEAREST, LABELS, LABELS_DIAGONAL, COUNT_ALONE, STATISTICS, LARGEST, TILE_FILL, QUESTIONS };
-static const char *const question_name[QUESTIONS] = {"distance", "distance+nearest", "labels",  "labels, diagonal",
-                                                     "count",    "statistics",       "largest", "labels, tile fill"};
+static const double RADIUS = 50;
+
+enum {
+    DISTANCE,
+    DISTANCE_AND_NEAREST,
+    DILATE,
+    OPEN,
+    LABELS,
+    LABELS_DIAGONAL,
+    COUNT_ALONE,
+    STATISTICS,
+    LARGEST,
+    TILE_FILL,
+    QUESTIONS
+};
+static const char *const question_name[QUESTIONS] = {"distance", "distance+nearest", "dilate 50", "open 50",
+                                                     "labels",   "labels, diagonal", "count",     "statistics",
+                                                     "largest",  "labels, tile fill"};
 
 /* The images of a case, and room for its components. */
 typedef struct {
-    apsis_image set, distance, nearest, labels;
+    apsis_image set, distance, nearest, mask, labels;
     apsis_component *component;
     int64_t capacity;
 } bench_case;
@@ -29,6 +45,8 @@ static apsis_status ask(apsis_context *ctx, bench_case *c, int question) {
     int64_t count;
     if (question <= DISTANCE_AND_NEAREST)
         return apsis_distance(ctx, &c->set, &c->distance, question == DISTANCE ? NULL : &c->nearest, NULL);
+    if (question <= OPEN)
+        return apsis_morphology(ctx, question == DILATE ? APSIS_DILATE : APSIS_OPEN, RADIUS, &c->set, &c->mask, NULL);
     options.connectivity = question == LABELS_DIAGONAL ? c->set.ndim : 1;
     options.largest = question == LARGEST;
     options.method = question == TILE_FILL ? APSIS_TILE_FILL : APSIS_AUTO;
@@ -66,10 +84,10 @@ static int run(apsis_context *ctx, const char *const *masks, int ndim, int64_t s
     int32_t *indices = malloc((size_t)pixels * sizeof *indices);
     int status = mask && distances && indices ? 0 : 1;
     bench_case c = {.set = {.data = mask, .type = APSIS_U8, .ndim = ndim, .size = {side, side, depth}}};
-    c.distance = c.nearest = c.labels = c.set;
+    c.distance = c.nearest = c.mask = c.labels = c.set;
     c.distance.data = distances;
     c.distance.type = APSIS_F32;
-    c.nearest.data = c.labels.data = indices;
+    c.nearest.data = c.mask.data = c.labels.data = indices;
     c.nearest.type = c.labels.type = APSIS_I32;
     for (; !status && *masks; ++masks) {
         bench_mask(*masks, side, side, depth, mask);

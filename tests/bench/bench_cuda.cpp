@@ -3,7 +3,7 @@
 // moved (each input and output pixel once) make of the time.  For the CPU see bench.c.
 //
 //     bench_cuda [--check] [--only MASK] GROUP...       2d 3d small nearest forms signed odd slices large volumes npp scale
-//                                                       slabs named
+//                                                       slabs named morphology
 //                                             host
 //
 // The group host times whole calls on host images instead (a clock on the wall, 2 warm-ups, median of 5), page-locked and
@@ -11,9 +11,10 @@
 //
 // Group npp times NPP beside apsis, and counts the pixels whose distances are not within a thousandth of ours; group
 // scale goes from 64^2 to 65536^2, the small ones as graphs, since queueing would take longer than they do.
+// Group morphology has sets changed by a ball of radius 50 beside their distance maps, as bytes and as bits.
 // Group named is MASK alone, which may be one that a seed draws (random_masks.h).
 // --check compares every output with the CPU back end's, byte for byte.  GROUP@SIDE runs one size of a group.
-#include <apsis.h>
+#include <apsis_measures.h>
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -110,6 +111,28 @@ class Bench : public Gpu {
                 std::free(i.data);
     }
 
+    /// The set changed by a ball, beside its distance map.
+    void run_morphology(const Case &c, apsis_operation operation, const char *name, apsis_type type) {
+        constexpr double RADIUS = 50;
+        if (is_left_out(c)) return;
+        load_mask(c);
+        apsis_image host = image(c, APSIS_U8), set = image(c, c.set), distance = image(c, c.distance), mask = image(c, type);
+        host.data = mask_.data();
+        if (allocate(set) && allocate(distance) && allocate(mask)) {
+            check(gpu_, apsis_copy(gpu_, &host, &set));
+            const auto map = [&] { check(gpu_, apsis_distance(gpu_, &set, &distance, NULL, NULL)); };
+            const auto change = [&] { check(gpu_, apsis_morphology(gpu_, operation, RADIUS, &set, &mask, NULL)); };
+            const double map_ms = call_ms(c.graph, map), ms = call_ms(c.graph, change);
+            std::printf("%s,%s,%lld,%lld,%s,%s,%.4f,%.4f,%.2f%s\n", c.group.c_str(), c.mask.c_str(), (long long)c.size[0],
+                        (long long)c.size[1], name, type == APSIS_BIT ? "bit" : "u8", ms, map_ms, ms / map_ms,
+                        compare_ ? morphology_verdict(c, operation, RADIUS, host, mask) : "");
+            std::fflush(stdout);
+        } else {
+            say_no_memory(c);
+        }
+        for (apsis_image *each : {&set, &distance, &mask}) apsis_free(gpu_, each);
+    }
+
     /// A map in slabs, one after the other, beside that of the whole image.  The slab that was asked last is not read again.
     void run_slabs(const Case &c) {
         if (is_left_out(c)) return;
@@ -187,6 +210,18 @@ class Bench : public Gpu {
         });
         cudaFree(device);
         return ms;
+    }
+
+    const char *morphology_verdict(const Case &c, apsis_operation operation, double radius, const apsis_image &host,
+                                   const apsis_image &mask) {
+        const auto got = download<uint8_t>(mask);
+        apsis_image want = image(c, mask.type);
+        const auto memory = std::make_unique<uint8_t[]>(bytes_of(want));
+        want.data = memory.get();
+        check(cpu_, apsis_morphology(cpu_, operation, radius, &host, &want, NULL));
+        const bool same = !std::memcmp(got.get(), memory.get(), bytes_of(want));
+        failed = failed || !same;
+        return same ? ",same" : ",DIFFERENT";
     }
 
     bool host_verdict(const Case &c, const std::vector<apsis_image> &images) {
@@ -370,6 +405,16 @@ void run_group(Bench &bench, const std::string &group) {
                 Case c = plane("slabs", mask, 16384, 16384);
                 c.nearest = nearest;
                 bench.run_slabs(c);
+            }
+    }
+    if (group == "morphology") {
+        std::printf("group,mask,width,height,operation,result,ms,distance_ms,times_distance\n");
+        for (const char *mask : {"noise-0.5", "blobs", "text"})
+            for (const apsis_type type : {APSIS_U8, APSIS_BIT}) {
+                const Case c = plane("morphology", mask, 16384, 16384);
+                bench.run_morphology(c, APSIS_DILATE, "dilate", type);
+                bench.run_morphology(c, APSIS_ERODE, "erode", type);
+                bench.run_morphology(c, APSIS_OPEN, "open", type);
             }
     }
     if (group == "named")

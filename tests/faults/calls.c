@@ -122,12 +122,21 @@ static apsis_status largest(apsis_context *ctx, call_outputs *out) {
     return apsis_components(ctx, &set, &labels, NULL, 0, &out->count, &o);
 }
 
-/** Values of a few pixels each. */
 static apsis_status opening(apsis_context *ctx, call_outputs *out) {
     const apsis_image set = noise(0.9, 3), result = image(out->real, APSIS_BIT, 3);
     return apsis_morphology(ctx, APSIS_OPEN, 1.5, &set, &result, NULL);
 }
 
+static apsis_status surfaces(apsis_context *ctx, call_outputs *out) {
+    static uint8_t corner[CALL_PIXELS] = {1};
+    const apsis_image first = noise(0.9, 3), second = image(corner, APSIS_U8, 3);
+    apsis_surface_distances found;
+    const apsis_status status = apsis_surface_distance(ctx, &first, &second, 95, 2, &found, NULL);
+    if (status == APSIS_OK) memcpy(out->parts, &found, sizeof found);
+    return status;
+}
+
+/** Values of a few pixels each. */
 static apsis_image label_image(void) {
     static uint16_t value[CALL_PIXELS];
     for (int i = 0; i < CALL_PIXELS; ++i) value[i] = (uint16_t)(i / 3 * i % 97);
@@ -177,27 +186,17 @@ static apsis_status farthest(apsis_context *ctx, call_outputs *out, double densi
 static apsis_status eccentricity(apsis_context *ctx, call_outputs *out) { return farthest(ctx, out, 0.7, APSIS_AUTO); }
 static apsis_status every_source(apsis_context *ctx, call_outputs *out) { return farthest(ctx, out, 0.4, APSIS_EVERY_SOURCE); }
 
-const named_call calls[] = {{"distance", distance},
-                            {"signed volume", signed_volume},
-                            {"chessboard", chessboard},
-                            {"city block", city_block},
-                            {"raster scan", raster_scan},
-                            {"sweep", sweep},
-                            {"jump flood", jump_flood},
-                            {"voronoi", voronoi},
-                            {"components", components},
-                            {"largest components", largest},
-                            {"tile fill", tile_fill},
-                            {"statistics", statistics},
-                            {"contacts", contacts},
-                            {"opening", opening},
-                            {"geodesic", geodesic},
-                            {"eccentricity", eccentricity},
-                            {"every source", every_source},
-                            {"slab summary", slab_summary},
-                            {"signed slab", signed_slab},
-                            {"slab paths", slab_paths},
-                            {"chessboard slab", chessboard_slab},
+const named_call calls[] = {{"distance", distance},         {"signed volume", signed_volume},
+                            {"chessboard", chessboard},     {"city block", city_block},
+                            {"raster scan", raster_scan},   {"sweep", sweep},
+                            {"jump flood", jump_flood},     {"voronoi", voronoi},
+                            {"components", components},     {"largest components", largest},
+                            {"tile fill", tile_fill},       {"statistics", statistics},
+                            {"contacts", contacts},         {"opening", opening},
+                            {"surfaces", surfaces},         {"geodesic", geodesic},
+                            {"eccentricity", eccentricity}, {"every source", every_source},
+                            {"slab summary", slab_summary}, {"signed slab", signed_slab},
+                            {"slab paths", slab_paths},     {"chessboard slab", chessboard_slab},
                             {"found slab", found_slab}};
 const int call_count = COUNT(calls);
 

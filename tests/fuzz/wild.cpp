@@ -183,12 +183,12 @@ void call_wildly(apsis_context *context, Input &in) {
     for (int64_t &each : size) each = in.of<int64_t>({5, 1, 2, 3, 4, 7, 8, 9, 16, 0});
     const int ndim = in.of({2, 3});
     WildImage set(in, ndim, size, SETS), seeds(in, ndim, size, SETS);
-    const int64_t call = in.below(13);
+    const int64_t call = in.below(14);
     WildImage first(in, ndim, size,
-                    call == 1 || call == 9    ? INDICES
-                    : call == 2               ? LABELS
-                    : call == 8 || call == 11 ? SETS
-                                              : LENGTHS);
+                    call == 1 || call == 9                  ? INDICES
+                    : call == 2                             ? LABELS
+                    : call == 8 || call == 11 || call == 12 ? SETS
+                                                            : LENGTHS);
     WildImage second(in, ndim, size, INDICES);
     WildOptions options(in);
     Records<apsis_component> components(in);
@@ -247,6 +247,12 @@ void call_wildly(apsis_context *context, Input &in) {
             status = apsis_morphology(used, in.of({APSIS_DILATE, APSIS_ERODE, APSIS_OPEN, APSIS_CLOSE, apsis_operation(9)}),
                                       in.one_in(3) ? odd_real(in) : 2.5, images[0], images[1], options.get());
             break;
+        case 12: {
+            apsis_surface_distances found;
+            status = apsis_surface_distance(used, images[0], images[1], in.one_in(3) ? odd_real(in) : 95,
+                                            in.one_in(3) ? odd_real(in) : 2, in.one_in(8) ? nullptr : &found, options.get());
+            break;
+        }
         default: {
             apsis_image made = set.view;
             if (in.below(2) && span_of(made).bytes) {

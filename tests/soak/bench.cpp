@@ -183,6 +183,7 @@ class Call {
         switch (p.transform) {
             case APSIS_DISTANCE: return apsis_distance(context, image(SET), image(FIRST), image(SECOND), given);
             case APSIS_VORONOI: return apsis_voronoi(context, image(SET), image(FIRST), given);
+            case APSIS_MORPHOLOGY: return apsis_morphology(context, p.operation, p.radius, image(SET), image(FIRST), given);
             case APSIS_COMPONENTS:
                 return apsis_components(context, image(SET), image(FIRST), record<apsis_component>(), capacity(),
                                         p.count ? &count : nullptr, given);
@@ -206,7 +207,9 @@ class Call {
 
   private:
     const apsis_image *image(int i) const { return buffers[i] ? buffers[i]->image() : nullptr; }
-    bool has_second() const { return p.transform != APSIS_VORONOI && p.transform != APSIS_COMPONENTS; }
+    bool has_second() const {
+        return p.transform != APSIS_VORONOI && p.transform != APSIS_COMPONENTS && p.transform != APSIS_MORPHOLOGY;
+    }
     int64_t capacity() const { return p.capacity < 0 ? 0 : p.capacity; }
     template <class T>
     T *record() {

@@ -5,7 +5,9 @@ namespace soak {
 
 namespace {
 
-const char *const TRANSFORMS[] = {"distance", "voronoi", "components", "geodesic", "eccentricity"};
+const char *const TRANSFORMS[] = {"distance",     "voronoi",    "components", "geodesic",
+                                  "eccentricity", "statistics", "contacts",   "morphology"};
+const char *const OPERATIONS[] = {"dilate", "erode", "open", "close"};
 const char *const METRICS[] = {"Euclidean", "city-block", "chessboard", "chamfer"};
 
 std::string name_of(apsis_type type) {
@@ -83,6 +85,7 @@ std::string describe(const Problem &p) {
     std::string text = std::string(TRANSFORMS[p.transform]) + " of " + std::to_string(p.size[0]) + " x " +
                        std::to_string(p.size[1]) + (p.ndim == 3 ? " x " + std::to_string(p.size[2]) : "") + " (" + p.mask +
                        ")" + describe(p.options);
+    if (p.transform == APSIS_MORPHOLOGY) text += std::string(", ") + OPERATIONS[p.operation] + " by " + number(p.radius);
     if (p.capacity >= 0) text += ", capacity " + std::to_string(p.capacity);
     if (p.count) text += ", count";
     for (int i = 0; i < IMAGES; ++i)

@@ -183,6 +183,26 @@ void draw_records(Problem &p, Dice &dice) {
     if (dice.one_in(2)) p.capacity = dice.one_in(3) ? dice.below(5) : dice.magnitude(1, 40000);
 }
 
+/// Lengths that occur, and the numbers next to them, among the radii.
+double draw_radius(const Problem &p, Dice &dice) {
+    if (dice.one_in(12)) return INFINITY;
+    const double unit = p.unit == 0 ? 1 : p.unit;
+    if (dice.one_in(2)) return unit * 40 * dice.real();
+    const double length = unit * std::sqrt(static_cast<double>(dice.one_in(3) ? dice.below(4) : dice.magnitude(1, 1000000)));
+    return dice.one_in(3) ? length : std::nextafter(length, dice.one_in(2) ? 0 : INFINITY);
+}
+
+void draw_morphology(Problem &p, Dice &dice) {
+    apsis_options &o = p.options;
+    p.operation = dice.of({APSIS_DILATE, APSIS_ERODE, APSIS_OPEN, APSIS_CLOSE});
+    if (dice.one_in(2)) o.metric = dice.of({APSIS_EUCLIDEAN, APSIS_CITY_BLOCK, APSIS_CHESSBOARD});
+    draw_spacing(p, dice, o.metric == APSIS_CHESSBOARD);
+    p.radius = draw_radius(p, dice);
+    p.type[FIRST] = dice.of({APSIS_U8, APSIS_BIT});
+    const bool refused = p.operation == (o.flags & APSIS_COMPLEMENT ? APSIS_OPEN : APSIS_CLOSE);
+    if (dice.one_in(refused ? 12 : 2)) o.flags |= APSIS_BORDER;
+}
+
 void draw_components(Problem &p, Dice &dice) {
     apsis_options &o = p.options;
     o.connectivity = static_cast<int32_t>(dice.below(o.flags & APSIS_SLICES ? 3 : p.ndim + 1));
@@ -310,7 +330,7 @@ Problem draw(uint64_t seed, const Machine &machine) {
     Problem p;
     p.seed = seed;
     p.transform = dice.of({APSIS_DISTANCE, APSIS_DISTANCE, APSIS_DISTANCE, APSIS_VORONOI, APSIS_COMPONENTS, APSIS_COMPONENTS,
-                           APSIS_GEODESIC, APSIS_ECCENTRICITY});
+                           APSIS_GEODESIC, APSIS_ECCENTRICITY, APSIS_MORPHOLOGY});
     draw_size(p, dice, machine.slow);
     p.type[SET] = draw_set_type(dice);
     p.mask = draw_mask(p.set, p.size, dice);
@@ -320,6 +340,7 @@ Problem draw(uint64_t seed, const Machine &machine) {
     switch (p.transform) {
         case APSIS_DISTANCE:
         case APSIS_VORONOI: draw_distance(p, dice); break;
+        case APSIS_MORPHOLOGY: draw_morphology(p, dice); break;
         case APSIS_COMPONENTS: draw_components(p, dice); break;
         default: draw_paths(p, dice);
     }

@@ -81,6 +81,44 @@ std::string check_distance_map(const Problem &p, const Outcome &out) {
     return wrong;
 }
 
+/// The pixels as far as the radius from a set.
+std::vector<uint8_t> grow(const Problem &p, const std::vector<uint8_t> &set, bool complement, bool border) {
+    problem q = problem_of(p);
+    q.mask = set.data();
+    q.options.flags &= APSIS_SLICES;
+    if (complement) q.options.flags |= APSIS_COMPLEMENT;
+    if (border) q.options.flags |= APSIS_BORDER;
+    answer found = solve_by_force(&q);
+    const auto length_of = [&](int64_t cost) {
+        return q.unit * (q.options.metric == APSIS_EUCLIDEAN ? exact_root(cost) : static_cast<double>(cost));
+    };
+    std::vector<uint8_t> near(set.size());
+    for (size_t i = 0; i < near.size(); ++i) near[i] = found.cost[i] >= 0 && length_of(found.cost[i]) <= p.radius;
+    free_answer(&found);
+    return near;
+}
+
+/// What is not near the complement of a set, or near the set.
+std::vector<uint8_t> change(const Problem &p, const std::vector<uint8_t> &set, bool erode, bool complement, bool border) {
+    const bool of_zeros = erode != complement;
+    std::vector<uint8_t> result = grow(p, set, of_zeros, of_zeros && border);
+    for (uint8_t &each : result) each = each != erode;
+    return result;
+}
+
+/// Where the library rounds a length once and the brute force twice, there is nothing to compare.
+std::string check_morphology(const Problem &p, const Outcome &out) {
+    int exponent;
+    if (std::frexp(p.unit, &exponent) != 0.5) return "";
+    const bool opens = p.operation == APSIS_OPEN, closes = p.operation == APSIS_CLOSE;
+    std::vector<uint8_t> want = change(p, p.set, p.operation == APSIS_ERODE || opens, p.options.flags & APSIS_COMPLEMENT,
+                                       p.options.flags & APSIS_BORDER);
+    if (opens || closes) want = change(p, want, closes, 0, false);  // its sites never lie outside
+    for (size_t i = 0; i < want.size(); ++i)
+        if (want[i] != out.output[0][i]) return at(0, static_cast<int64_t>(i));
+    return "";
+}
+
 std::string check_components(const Problem &p, const Outcome &out) {
     problem q = problem_of(p);
     std::vector<double> grey;
@@ -165,6 +203,7 @@ bool has_oracle(const Problem &p) {
 std::string ask_oracle(const Problem &p, const Outcome &out) {
     switch (p.transform) {
         case APSIS_COMPONENTS: return check_components(p, out);
+        case APSIS_MORPHOLOGY: return check_morphology(p, out);
         case APSIS_GEODESIC: return check_geodesic(p, out);
         case APSIS_ECCENTRICITY: return out.status == APSIS_ERROR_BUDGET ? "" : check_eccentricity(p, out);
         default: return check_distance_map(p, out);

@@ -2,7 +2,7 @@
 // changed bit by bit until little is left of it, and drawn again from its seed.
 #pragma once
 
-#include <apsis.h>
+#include <apsis_measures.h>
 
 #include <array>
 #include <cstdint>
@@ -72,6 +72,8 @@ struct Problem {
     apsis_options options = APSIS_OPTIONS_INIT;
     int64_t ratio[3] = {1, 1, 1};  ///< The spacing is ratio * unit, if unit is not 0.
     double unit = 1;
+    apsis_operation operation = APSIS_DILATE;  ///< Of morphology, and by what radius.
+    double radius = 0;
     apsis_type type[IMAGES] = {};  ///< 0 leaves an output out.
     Layout layout[IMAGES];
     int64_t capacity = -1;  ///< Of components or extents; -1 leaves them out.

@@ -110,7 +110,7 @@ class Shrinker {
         trial = best;
         apsis_options &o = trial.options;
         bool changed = false;
-        for (int bit = 0; bit < 8; ++bit) changed |= set(&o.flags, o.flags & ~(1u << bit));
+        for (int bit = 0; bit < 10; ++bit) changed |= set(&o.flags, o.flags & ~(1u << bit));
         changed |= set(&o.max_distance, 0.0);
         changed |= set(&o.metric, APSIS_EUCLIDEAN);
         changed |= set(&o.method, APSIS_AUTO);
@@ -120,6 +120,7 @@ class Shrinker {
         changed |= set(&o.max_area, 0);
         changed |= set(&o.budget, 0);
         changed |= set(&o.delta, 0.0);
+        changed |= set(&trial.radius, 1.0);
         changed |= no_spacing();
         changed |= set(&trial.capacity, -1);
         changed |= set(&trial.count, false);

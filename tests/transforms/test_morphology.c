@@ -342,18 +342,21 @@ static void images_without_pixels(bench *b) {
 
 /** The size that is told suffices for every operation and radius, and less does not. */
 static void workspaces(bench *b) {
+    static const uint32_t flags[] = {0, APSIS_BORDER, APSIS_BORDER | APSIS_COMPLEMENT};
     static const int64_t sizes[][3] = {{70, 50, 1}, {300, 90, 1}, {20, 30, 33}};
-    for (int n = 0; n < COUNT(sizes) * 4; ++n) {
-        const int64_t *size = sizes[n / 4];
+    for (int n = 0; n < COUNT(sizes) * 12; ++n) {
+        const int64_t *size = sizes[n / 12];
         uint8_t *mask = must_alloc((size_t)(size[0] * size[1] * size[2]));
         chance c = {2704};
         fill_mask(mask, size, NOISE, 0.01, &c);
-        question q = {new_problem(size[2] > 1 ? 3 : 2, size[0], size[1], size[2], mask), APSIS_OPEN, 3};
+        question q = {new_problem(size[2] > 1 ? 3 : 2, size[0], size[1], size[2], mask), APSIS_ERODE, 3};
+        q.p.options.flags = flags[n % 3];
+        const apsis_options *options = n % 3 ? &q.p.options : NULL;
         const apsis_type set_type = n & 1 ? APSIS_U8 : APSIS_I32, type = masks[n / 2 % 2];
         frame set = frame_open(b, set_type, q.p.ndim, size, PACKED), result = frame_open(b, type, q.p.ndim, size, PACKED);
         const apsis_image *images[2] = {&set.image, &result.image};
         size_t bytes;
-        assert_ok(b->ctx, apsis_workspace_size(b->ctx, APSIS_MORPHOLOGY, images, 2, NULL, &bytes));
+        assert_ok(b->ctx, apsis_workspace_size(b->ctx, APSIS_MORPHOLOGY, images, 2, options, &bytes));
         assert_true(bytes > 0);
         apsis_image memory = {.type = APSIS_U8, .ndim = 2, .size = {(int64_t)bytes, 1}};
         assert_ok(b->ctx, apsis_alloc(b->ctx, b->place == ON_CPU ? APSIS_HOST : APSIS_DEVICE, &memory));
@@ -361,13 +364,15 @@ static void workspaces(bench *b) {
         for (int k = 0; k < OPERATIONS; ++k)
             for (int r = 0; r < 3; ++r) {
                 const double radius = r == 0 ? 0 : r == 1 ? 3 : INFINITY;
+                q.operation = (apsis_operation)k;
+                if (is_refused(&q)) continue;
                 assert_ok(b->ctx, apsis_set_workspace(b->ctx, memory.data, bytes));
-                assert_ok(b->ctx, apsis_morphology(b->ctx, (apsis_operation)k, radius, &set.image, &result.image, NULL));
+                assert_ok(b->ctx, apsis_morphology(b->ctx, q.operation, radius, &set.image, &result.image, options));
                 assert_ok(b->ctx, apsis_sync(b->ctx));
             }
         assert_ok(b->ctx, apsis_set_workspace(b->ctx, memory.data, 256));
-        assert_fails(b->ctx, apsis_morphology(b->ctx, APSIS_OPEN, 3, &set.image, &result.image, NULL), APSIS_ERROR_WORKSPACE,
-                     "workspace");
+        assert_fails(b->ctx, apsis_morphology(b->ctx, APSIS_ERODE, 3, &set.image, &result.image, options),
+                     APSIS_ERROR_WORKSPACE, "workspace");
         assert_ok(b->ctx, apsis_set_workspace(b->ctx, NULL, 0));
         frame_close(&set);
         frame_close(&result);

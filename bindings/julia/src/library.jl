@@ -4,6 +4,7 @@ const AUTO_METHODS = (auto=0, raster_scan=1, sweep=2, jump_flood=3, tile_fill=4,
                       sweep_rows=7, sequential_scan=8)
 const METRICS = (euclidean=0, city_block=1, chessboard=2, chamfer=3)
 const METRIC_NAMES = merge(METRICS, (cityblock=METRICS.city_block, taxicab=METRICS.city_block, manhattan=METRICS.city_block))
+const OPERATIONS = (dilate=0, erode=1, open=2, close=3)
 const DEVICES = (cpu=-1, best=-2)
 const HOST, DEVICE = Cint(0), Cint(1)
 const COMPLEMENT, SIGNED, CONNECTED, SLICES, NO_BORDER, NO_INNER, MIXED, LABELS, BORDER, DENSE = UInt32.(1 .<< (0:9))

@@ -81,6 +81,27 @@ function voronoi(set::AbstractArray; out=nothing, connected=false, mixed=false, 
 end
 
 """
+    morphology(set, operation, radius; type=Bool, spacing=1, metric=:euclidean, complement=false, slices=false, border=false,
+               context)
+
+The set by a ball of `radius`: `operation` is `:dilate`, `:erode`, `:open` or `:close`.  `type` is `Bool` or `UInt8`.  With
+`border=true` what lies outside is zero.
+"""
+function morphology(set::AbstractArray, operation, radius::Real; type=Bool, out=nothing, complement=false, slices=false,
+                    border=false, context=context_on(device_of(set)), kw...)
+    set = as_set(set)
+    check_dimensions(set)
+    out = out === nothing ? new_map(set, type) : out
+    check_output("out", out, set, (Bool, UInt8))
+    asked = options(set; flags=flags(COMPLEMENT => complement, SLICES => slices, BORDER => border), kw...)
+    prepare(context, set)
+    GC.@preserve set out check(context, ccall(symbol(:apsis_morphology), Cint,
+        (Ptr{Cvoid}, Cint, Cdouble, Ptr{CImage}, Ptr{CImage}, Ptr{COptions}), context.handle,
+        chosen("operation", operation, OPERATIONS), radius, reference(set), reference(out), asked))
+    return out
+end
+
+"""
     components(set; connectivity=1, type=Int32, statistics=false, largest=0, min_area=0, max_area=0, border=true,
                inner=true, complement=false, labels=false, delta=nothing, slices=false, method=:auto, context)
 

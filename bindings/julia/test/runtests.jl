@@ -106,6 +106,22 @@ end
         @test length(Apsis.eccentricity(many; extents=true)[2]) == 4900
     end
 
+    @testset "morphology" begin
+        set = random_set(31, 33; density=0.3)
+        @test Apsis.morphology(set, :dilate, 2.5) == (Apsis.distance(set) .<= 2.5)
+        @test Apsis.morphology(set, :erode, 1.5; type=UInt8) == (Apsis.distance(set; complement=true) .> 1.5)
+        @test Apsis.morphology(set, :erode, 1; border=true) ==
+            (Apsis.distance(set; complement=true, border=true) .> 1)
+        for (operation, first, second) in ((:open, :erode, :dilate), (:close, :dilate, :erode)), more in ((), (metric=:chessboard,))
+            once = Apsis.morphology(set, first, 2; more...)
+            @test Apsis.morphology(set, operation, 2; more...) == Apsis.morphology(once, second, 2; more...)
+        end
+        @test Apsis.morphology(set, :dilate, 3; spacing=(1, 4)) == (Apsis.distance(set; spacing=(1, 4)) .<= 3)
+        @test fails(() -> Apsis.morphology(set, :shrink, 1), ArgumentError, "operation")
+        @test fails(() -> Apsis.morphology(set, :open, -1), Apsis.ApsisError, "radius is -1")
+        @test fails(() -> Apsis.morphology(set, :open, 1; out=zeros(Int32, 31, 33)), Exception, "out")
+    end
+
     @testset "label images" begin
         # Columns of the image are columns here: 3 3 0 0 is the first.
         image = UInt16[3 3 0; 3 8 8; 0 8 8; 0 0 5]

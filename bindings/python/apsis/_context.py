@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from typing import Any, Optional, Union
+from typing import Any, NamedTuple, Optional, Union
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -28,6 +28,20 @@ EXTENT = np.dtype([("first", "i8"), ("ends", "i8", 2), ("centre", "i8"), ("diame
                    ("gap", "f8")])
 #: How two values touch: see apsis_contact.  Faces are those across x, y, z.
 CONTACT = np.dtype([("a", "i8"), ("b", "i8"), ("faces", "i8", 3), ("corners", "i8"), ("area", "f8")])
+
+
+class SurfaceDistances(NamedTuple):
+    """How far two surfaces are apart: see apsis_surface_distances.  Of pairs the first is of the first array's surface."""
+
+    pixels: tuple[int, int]
+    within: tuple[int, int]
+    largest: tuple[float, float]
+    percentile: tuple[float, float]
+    mean: tuple[float, float]
+    hausdorff: float
+    hausdorff_percentile: float
+    average: float
+    dice: float
 
 
 def device_count() -> int:
@@ -161,6 +175,24 @@ class Context(Calls):
         self._call(c.lib.apsis_morphology, images, c.OPERATIONS[operation], real("radius", radius),
                    *map(arrays.reference, images), ctypes.byref(chosen))
         return arrays.results(outputs)
+
+    def surface_distance(self, first: Array, second: Array, *, percentile: float = 95, tolerance: float = 0,
+                         spacing: Spacing = None, metric: str = "euclidean") -> SurfaceDistances:
+        """apsis.metrics.surface_distance in this context."""
+        sources = [arrays.as_set("first", first), arrays.as_set("second", second)]
+        shapes = [tuple(source.shape) for source in sources]
+        if shapes[0] != shapes[1]:
+            raise wrong(f"second has shape {shapes[1]}, but first has {shapes[0]}")
+        if len(shapes[0]) == 1:
+            raise wrong("first has 1 axis, and 2 or 3 are needed")
+        chosen = options(len(shapes[0]), 0, spacing=spacing, metric=metric)
+        images = arrays.images_of(sources, [], ("first", "second"))
+        found = c.SurfaceDistances()
+        self._call(c.lib.apsis_surface_distance, images, *map(arrays.reference, images), real("percentile", percentile),
+                   real("tolerance", tolerance), ctypes.byref(found), ctypes.byref(chosen))
+        fields: list[Any] = [getattr(found, name) for name in SurfaceDistances._fields]
+        numbers: list[Any] = [tuple(each) if isinstance(each, ctypes.Array) else each for each in fields]
+        return SurfaceDistances(*numbers)
 
     def geodesic(self, set: Array, seeds: Array, *, nearest: Union[bool, DTypeLike] = False,
                  dtype: Optional[DTypeLike] = np.float32, out: Optional[Array] = None, nearest_out: Optional[Array] = None,

@@ -57,6 +57,12 @@ class SlabLabels(ctypes.Structure):
                 ("last", c_void_p), ("parts", c_void_p), ("capacity", c_int64), ("numbers", c_void_p)]
 
 
+class SurfaceDistances(ctypes.Structure):
+    _fields_ = [("pixels", c_int64 * 2), ("within", c_int64 * 2), ("largest", c_double * 2), ("percentile", c_double * 2),
+                ("mean", c_double * 2), ("hausdorff", c_double), ("hausdorff_percentile", c_double), ("average", c_double),
+                ("dice", c_double)]
+
+
 PROGRESS = ctypes.CFUNCTYPE(c_int, c_void_p, c_double)
 LOG = ctypes.CFUNCTYPE(None, c_void_p, c_char_p)
 
@@ -80,6 +86,7 @@ PROTOTYPES = {
     "apsis_statistics": (c_int, [_CONTEXT, _IMAGE, c_void_p, c_int64, _COUNT, _OPTIONS]),
     "apsis_contacts": (c_int, [_CONTEXT, _IMAGE, c_void_p, c_int64, _COUNT, _OPTIONS]),
     "apsis_morphology": (c_int, [_CONTEXT, c_int, c_double, _IMAGE, _IMAGE, _OPTIONS]),
+    "apsis_surface_distance": (c_int, [_CONTEXT, _IMAGE, _IMAGE, c_double, c_double, POINTER(SurfaceDistances), _OPTIONS]),
     "apsis_geodesic": (c_int, [_CONTEXT, _IMAGE, _IMAGE, _IMAGE, _IMAGE, _OPTIONS]),
     "apsis_eccentricity": (c_int, [_CONTEXT, _IMAGE, _IMAGE, _IMAGE, c_void_p, c_int64, _COUNT, _OPTIONS]),
     "apsis_slab_summary": (c_int, [_CONTEXT, _IMAGE, c_int64, c_void_p, c_void_p, _OPTIONS]),

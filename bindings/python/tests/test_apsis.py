@@ -200,7 +200,8 @@ def test_structures_and_functions():
     assert [name for name, _ in _library.Image._fields_] == fields("apsis_image")
     assert [name for name, _ in _library.Options._fields_] == fields("apsis_options")
     for name, ours in (("apsis_slab", _library.Slab), ("apsis_slab_paths", _library.SlabPaths),
-                       ("apsis_slab_labels", _library.SlabLabels)):
+                       ("apsis_slab_labels", _library.SlabLabels),
+                       ("apsis_surface_distances", _library.SurfaceDistances)):
         assert [field for field, _ in ours._fields_] == fields(name)
     assert list(slabs.PART.names) == fields("apsis_part") and slabs.PART.itemsize == 96
     assert list(apsis.COMPONENT.names) == fields("apsis_component") and apsis.COMPONENT.itemsize == 96

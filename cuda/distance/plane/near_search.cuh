@@ -226,6 +226,8 @@ __device__ void write_found(const Layout &layout, const NearOutput &target, int6
     } else if (FORM == Form::SIGNED || target.format.serves) {
         write_side<FORM, NEAREST>(layout.output_of(image), target.format, x, y, layout.slice_of(image), cost, index, root,
                                   StoreAlone<>{rest});
+    } else if (target.format.is_mask) {
+        write_mask(layout.output, x, y, image, cost, true, rest);
     } else {
 #pragma unroll
         for (int c = 0; c < QUAD; ++c)

@@ -1,4 +1,5 @@
-// Writes pixels of 2-D distance maps four or eight at once, where an output's pixels are packed numbers of 32 bits.
+// Writes pixels of 2-D distance maps four or eight at once, where an output's pixels are packed numbers of 32 bits, or the
+// bytes of a mask side by side.
 #pragma once
 
 #include <type_traits>
@@ -24,11 +25,13 @@ struct OutputFormat {
     bool serves;   // whether every output that is wanted has packed numbers of 32 bits
     bool aligned;  // whether, besides, its rows begin at multiples of 16 bytes
     Form distance;
+    bool is_mask;  // whether the output is a mask, with its bytes side by side
     bool limited;  // whether a cost may be above the limit
     uint32_t limit;
 
     explicit OutputFormat(const Output &output)
         : distance(form_of(output)),
+          is_mask(output.distance.type == APSIS_U8 && output.distance.stride[0] == 1),
           limited(output.measure.limit < output.measure.largest),
           limit(static_cast<uint32_t>(std::min<int64_t>(output.measure.limit, UINT32_MAX))) {
         serves = (!output.distance || distance != Form::OTHER) &&
@@ -240,6 +243,29 @@ class StorePairs : public PackedStore {
   private:
     __device__ static bool is_odd() { return threadIdx.x & 1; }
 };
+
+/// Writes the first `count` of COUNT pixels of a mask, from x on; all of them in one store, where that is aligned.
+template <int COUNT, class Cost>
+__device__ void write_mask(const Output &output, int64_t x, int64_t y, int64_t z, const Cost (&cost)[COUNT], bool found,
+                           int count) {
+    uint8_t *const to = output.distance.row(y, z) + x;
+    uint64_t bytes = 0;
+#pragma unroll
+    for (int k = 0; k < COUNT; ++k) {
+        const bool is_near = found && static_cast<int64_t>(cost[k]) <= output.measure.limit;
+        bytes |= static_cast<uint64_t>(is_near != output.beyond) << 8 * k;
+    }
+    if (count >= COUNT && reinterpret_cast<uintptr_t>(to) % COUNT == 0) {
+        if constexpr (COUNT == QUAD)
+            __stcs(reinterpret_cast<uint32_t *>(to), static_cast<uint32_t>(bytes));
+        else
+            __stcs(reinterpret_cast<uint2 *>(to), make_uint2(static_cast<uint32_t>(bytes), static_cast<uint32_t>(bytes >> 32)));
+        return;
+    }
+#pragma unroll
+    for (int k = 0; k < COUNT; ++k)
+        if (k < count) to[k] = static_cast<uint8_t>(bytes >> 8 * k);
+}
 
 /// The numbers that pixels of such costs have in an unsigned map.  `root` takes the root of a cost.
 template <Form FORM, int COUNT, class Root>

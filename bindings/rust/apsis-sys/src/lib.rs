@@ -154,6 +154,20 @@ pub struct apsis_contact {
 
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
+pub struct apsis_surface_distances {
+    pub pixels: [i64; 2],
+    pub within: [i64; 2],
+    pub largest: [f64; 2],
+    pub percentile: [f64; 2],
+    pub mean: [f64; 2],
+    pub hausdorff: f64,
+    pub hausdorff_percentile: f64,
+    pub average: f64,
+    pub dice: f64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
 pub struct apsis_extent {
     pub first: i64,
     pub ends: [i64; 2],
@@ -284,6 +298,15 @@ extern "C" {
         radius: f64,
         set: *const apsis_image,
         result: *const apsis_image,
+        options: *const apsis_options,
+    ) -> apsis_status;
+    pub fn apsis_surface_distance(
+        context: *mut apsis_context,
+        first: *const apsis_image,
+        second: *const apsis_image,
+        percentile: f64,
+        tolerance: f64,
+        distances: *mut apsis_surface_distances,
         options: *const apsis_options,
     ) -> apsis_status;
     pub fn apsis_geodesic(
