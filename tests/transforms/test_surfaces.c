@@ -97,8 +97,8 @@ static void check_surfaces(bench *b, const question *q, apsis_type type, unsigne
     problem other = *p;
     other.mask = q->second;
     frame first = frame_open(b, type, p->ndim, p->size, layout), second = frame_open(b, APSIS_U8, p->ndim, p->size, PACKED);
-    put_set(&first, p);
-    put_set(&second, &other);
+    put_sites(&first, p);
+    put_sites(&second, &other);
     apsis_surface_distances got;
     assert_ok(b->ctx,
               apsis_surface_distance(b->ctx, &first.image, &second.image, q->percentile, q->tolerance, &got, &p->options));
