@@ -166,6 +166,7 @@ APSIS_API apsis_status apsis_mpi_geodesic(apsis_context *context, MPI_Comm comm,
  *     m                 the farthest pixels, if any rank wants them
  *
  * and 16 * b + 24 * (8 + w) bytes at most, before the first turn 16 * b.  Each begins with a phase.
+ * APSIS_LABELS is not for this call.
  *
  * @param set           APSIS_BIT or an integer type: the slab.
  * @param eccentricity  Of the size of the set, as is farthest.  Either may be NULL.

@@ -384,6 +384,9 @@ apsis_status apsis_mpi_eccentricity(apsis_context *context, MPI_Comm comm, const
         const char *const colon = strchr(apsis_message(context), ':');
         fail(&c, asked, "eccentricity%s", colon ? colon : "");
     }
+    if (c.options.flags & APSIS_LABELS)
+        fail(&c, APSIS_ERROR_UNSUPPORTED,
+             "options: APSIS_LABELS is set, but ranks share the eccentricities of sets alone in this version");
     for (int i = 1; i < 3; ++i)
         if (images[i] && !images[i]->data && c.columns * c.rows > 0)
             fail(&c, APSIS_ERROR_ARGUMENT, "%s: data is NULL", i == 1 ? "eccentricity" : "farthest");

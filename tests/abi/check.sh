@@ -34,7 +34,7 @@ needed() {
 
 describe() {
     abidw --headers-dir "$include" --drop-private-types --exported-interfaces-only --no-elf-needed --no-corpus-path \
-        --no-comp-dir-path --no-show-locs --type-id-style hash "$1" | sed "s, path='[^']*',,"
+        --no-comp-dir-path --no-show-locs --type-id-style hash "$1" | sed "s,path='[^']*/,path=',"
 }
 
 # Functions, their arguments, structures and enumerators are those of apsis.abi.
