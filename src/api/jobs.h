@@ -26,8 +26,8 @@ VoronoiJob check_voronoi(const apsis_context &context, const apsis_image *set, c
                          const apsis_options *given, bool need_data);
 /// Fills in the job of a map of a whole image from the options.
 void fill_in(const apsis_image *set, const apsis_options &options, DistanceJob &job);
-MorphologyJob check_morphology(const apsis_context &context, apsis_operation operation, double radius, const apsis_image *set,
-                               const apsis_image *result, const apsis_options *given, bool need_data);
+MorphologyJob check_morphology(const apsis_context &context, const apsis_operation &operation, double radius,
+                               const apsis_image *set, const apsis_image *result, const apsis_options *given, bool need_data);
 ComponentsJob check_components(const apsis_context &context, const apsis_image *set, const apsis_image *labels,
                                const apsis_options *given, bool need_data);
 ComponentsJob check_slab_parts(const apsis_context &context, const apsis_image *set, const apsis_slab_labels *slab,

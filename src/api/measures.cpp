@@ -35,8 +35,8 @@ apsis_options take_options(const apsis_options *given) {
 
 }  // namespace
 
-MorphologyJob check_morphology(const apsis_context &context, apsis_operation operation, double radius, const apsis_image *set,
-                               const apsis_image *result, const apsis_options *given, bool need_data) {
+MorphologyJob check_morphology(const apsis_context &context, const apsis_operation &operation, double radius,
+                               const apsis_image *set, const apsis_image *result, const apsis_options *given, bool need_data) {
     if (raw(operation) < APSIS_DILATE || raw(operation) > APSIS_CLOSE)
         throw Error(APSIS_ERROR_ARGUMENT, "operation is %d, which is no apsis_operation", raw(operation));
     if (!(radius >= 0)) throw Error(APSIS_ERROR_ARGUMENT, "radius is %g, but must be 0 or more", radius);
