@@ -28,6 +28,14 @@ void put_set(frame *set, const problem *p) {
     free(pixels);
 }
 
+void leave_out(problem *p, int i) {
+    apsis_options *o = &p->options;
+    if (i & 1) o->min_area = 2;
+    if (i & 2) o->flags |= APSIS_NO_INNER;
+    if (i & 4) o->max_area = 3;
+    if (i & 8) o->flags |= APSIS_NO_BORDER;
+}
+
 pieces run_components(bench *b, const problem *p, const asked *how) {
     pieces out = {.count = -1};
     frame set = frame_open(b, how->set, p->ndim, p->size, how->set_layout), labels;

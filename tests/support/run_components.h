@@ -30,6 +30,9 @@ int64_t value_of_byte(apsis_type type, uint8_t byte);
 /** Puts the pixels of a problem into a set of any type. */
 void put_set(frame *set, const problem *p);
 
+/** Sets options that leave components out, a bit of i each; none for 0. */
+void leave_out(problem *p, int i);
+
 /** Fails if the call fails, or changes the set, a byte that is no pixel, or a component beyond the capacity. */
 pieces run_components(bench *b, const problem *p, const asked *how);
 void free_pieces(pieces *out);

@@ -13,15 +13,6 @@ static problem labels_problem(int ndim, int64_t w, int64_t h, int64_t d, const u
     return p;
 }
 
-/** Options that leave components out; none for 0. */
-static void leave_out(problem *p, int i) {
-    apsis_options *o = &p->options;
-    if (i & 1) o->min_area = 2;
-    if (i & 2) o->flags |= APSIS_NO_INNER;
-    if (i & 4) o->max_area = 3;
-    if (i & 8) o->flags |= APSIS_NO_BORDER;
-}
-
 static void every_3x3_image(bench *b) {
     enum { ALL = 19683, PIXELS = 9 };
     const int images = effort(ALL);

@@ -5,13 +5,9 @@
 /** Sets of periodic axes, of the first `axes` ones. */
 static uint32_t periodic_flags(int which) { return (uint32_t)which * APSIS_PERIODIC_X; }
 
-static void leave_out(problem *p, int i) {
-    apsis_options *o = &p->options;
-    if (i & 1) o->min_area = 2;
-    if (i & 2) o->flags |= APSIS_NO_INNER;
-    if (i & 4) o->max_area = 4;
-    if (i & 8) o->flags |= APSIS_NO_BORDER;
-    o->largest = i / 16 % 3;
+static void select_some(problem *p, int i) {
+    leave_out(p, i);
+    p->options.largest = i / 16 % 3;
 }
 
 /* ---- Components of every small image ---- */
@@ -27,7 +23,7 @@ static void every_3x4_set(bench *b) {
         p.options.flags = APSIS_SLICES | periodic_flags(1 + i / 2) | (i % 4 == 3 ? APSIS_COMPLEMENT : 0);
         asked how = {.set = i % 3 ? APSIS_U8 : APSIS_BIT, .labels = i % 2 ? APSIS_I32 : APSIS_I64, .capacity = images};
         check_components(b, &p, &how);
-        leave_out(&p, 2 * i + 3);
+        select_some(&p, 2 * i + 3);
         how.labels = i % 2 ? APSIS_U8 : APSIS_BIT;
         check_components(b, &p, &how);
     }
@@ -46,7 +42,7 @@ static void every_3x3_label_image(bench *b) {
         const apsis_type types[] = {APSIS_U8, APSIS_U16, APSIS_I32, APSIS_I64};
         const asked how = {.set = types[i % 4], .labels = APSIS_I32, .capacity = images};
         check_components(b, &p, &how);
-        leave_out(&p, 2 * i + 3);
+        select_some(&p, 2 * i + 3);
         check_components(b, &p, &how);
     }
     free(mask);
@@ -65,7 +61,7 @@ static void small_volumes(bench *b) {
                 problem p = new_problem(3, width, 2, width, mask);
                 p.options.flags = periodic_flags(which) | (i % 2 ? APSIS_LABELS : 0);
                 p.options.connectivity = connectivity;
-                if (i % 3 == 2) leave_out(&p, i / 3);
+                if (i % 3 == 2) select_some(&p, i / 3);
                 const asked how = {.set = APSIS_U8, .labels = APSIS_I32, .capacity = pixels};
                 check_components(b, &p, &how);
             }
@@ -86,7 +82,7 @@ static void random_components(bench *b) {
         if (p.ndim == 3 && !roll_below(&c, 3)) p.options.flags |= APSIS_SLICES;
         p.options.connectivity = (int32_t)roll_below(&c, (p.options.flags & APSIS_SLICES ? 2 : p.ndim) + 1);
         draw_periodic(&p, &c);
-        if (!roll_below(&c, 3)) leave_out(&p, (int)roll_below(&c, 48));
+        if (!roll_below(&c, 3)) select_some(&p, (int)roll_below(&c, 48));
         assert_ok(b->ctx, apsis_set_threads(b->ctx, (int)roll_below(&c, 4)));
         const asked how = {.set = sets[by_value + roll_below(&c, COUNT(sets) - by_value)],
                            .labels = labels[roll_below(&c, COUNT(labels))],
@@ -118,7 +114,7 @@ static void random_grey_components(bench *b) {
         p.options.delta = 1 + (double)roll_below(&c, 3);
         p.options.connectivity = (int32_t)roll_below(&c, p.ndim + 1);
         draw_periodic(&p, &c);
-        if (!roll_below(&c, 3)) leave_out(&p, (int)roll_below(&c, 48));
+        if (!roll_below(&c, 3)) select_some(&p, (int)roll_below(&c, 48));
         const asked how = {.set = types[roll_below(&c, 4)], .labels = APSIS_I32, .capacity = pixels_of(&p)};
         check_components(b, &p, &how);
         free(grey);
