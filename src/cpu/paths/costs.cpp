@@ -6,7 +6,7 @@
 
 #include <algorithm>
 #include <numeric>
-#include <optional>
+#include <memory>
 
 #include "cpu/paths/cost_field.h"
 #include "cpu/runtime/labels.h"
@@ -176,18 +176,18 @@ template <class Map>
 void solve(const CostJob &job, const CostScale &scale, Arena &arena, const Progress &progress, Traces &traces) {
     const int64_t height = job.size[1], slices = slices_of(job);
     if (slices == 1) {
-        Map map(job, scale);
-        map.run(0, progress, [&](double from, double to, auto body) {
+        const auto map = std::make_unique<Map>(job, scale);  // too large for the stack
+        map->run(0, progress, [&](double from, double to, auto body) {
             const int64_t rows = height * job.size[2];
             parallel_for(arena, rows, progress, from, to, [&](int64_t i) { body(i % height, i / height); });
         });
-        traces.find(map, 0);
+        traces.find(*map, 0);
         return;
     }
-    std::vector<std::optional<Map>> maps(static_cast<size_t>(arena.threads()));
+    std::vector<std::unique_ptr<Map>> maps(static_cast<size_t>(arena.threads()));
     parallel_for(arena, slices, progress, 0, 1, [&](int64_t z) {
         auto &map = maps[static_cast<size_t>(arena.threads() > 1 ? Arena::thread() : 0)];
-        if (!map) map.emplace(job, scale);
+        if (!map) map = std::make_unique<Map>(job, scale);
         map->run(z, {}, [&](double, double, auto body) {
             for (int64_t y = 0; y < height; ++y) body(y, int64_t(0));
         });
