@@ -201,7 +201,8 @@ APSIS_API apsis_status apsis_paths(apsis_context *context, const apsis_image *se
  * several the lowest, as in apsis_paths.  Most of the time goes into the eccentricities, which are
  * the device's work.
  *
- * Flags are APSIS_COMPLEMENT and APSIS_SLICES.  Neither max_distance nor a budget is for this call.
+ * Flags are APSIS_COMPLEMENT, APSIS_SLICES and APSIS_LABELS: with the last, steps go to equal values
+ * only, as in apsis_eccentricity.  Neither max_distance nor a budget is for this call.
  *
  * @param set            APSIS_BIT or an integer type.
  * @param paths          Receives the paths of components 1, 2, ..., in the order of

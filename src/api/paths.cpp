@@ -206,7 +206,7 @@ apsis_status apsis_longest_paths(apsis_context *context, const apsis_image *set,
                                  const apsis_options *given) {
     constexpr const char *NAME = "apsis_longest_paths";
     return guard("longest_paths", context, [&] {
-        const apsis_options options = take_options(NAME, APSIS_COMPLEMENT | APSIS_SLICES, given);
+        const apsis_options options = take_options(NAME, APSIS_COMPLEMENT | APSIS_SLICES | APSIS_LABELS, given);
         if (options.max_distance > 0)
             throw Error(APSIS_ERROR_ARGUMENT, "options: max_distance is %g, but the longest paths have no limit",
                         options.max_distance);
@@ -221,6 +221,7 @@ apsis_status apsis_longest_paths(apsis_context *context, const apsis_image *set,
         std::copy_n(job.set.size, 3, job.size);
         job.axes = axes_of(set, options);
         job.complement = options.flags & APSIS_COMPLEMENT;
+        job.by_value = (options.flags & APSIS_LABELS) && set->type != APSIS_BIT;
         job.steps = make_steps(options, job.size, job.axes);
         std::vector<int64_t> from, to;
         Halves halves(*context);

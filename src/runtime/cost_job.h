@@ -22,7 +22,8 @@ struct CostJob {
     int64_t size[3] = {0, 0, 0};
     int axes = 2;
     bool complement = false;
-    Steps steps;  // without a limit
+    bool by_value = false;  // the set is a label image: steps go from value to equal value
+    Steps steps;            // without a limit
     double max_distance = HUGE_VAL;
     const std::vector<int64_t> *sources = nullptr;  // the seeds, as indices, in ascending order
     const std::vector<int64_t> *starts = nullptr;   // of paths, as indices; nullptr: none is wanted

@@ -8,6 +8,7 @@ int64_t weight_between(const cost_problem *c, int64_t i, int64_t j) {
     const scale s = scale_of(&c->p);
     int64_t stride = 1;
     int kind = 0;
+    if (c->p.options.flags & APSIS_LABELS && c->p.mask[i] != c->p.mask[j]) return 0;
     for (int a = 0; a < 3; stride *= c->p.size[a++]) {
         const int64_t d = j / stride % c->p.size[a] - i / stride % c->p.size[a];
         if (d < -1 || d > 1) return 0;

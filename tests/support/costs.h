@@ -16,7 +16,7 @@ typedef struct cost_problem {
 /** Whether paths may go through a pixel. */
 bool is_passable(const cost_problem *c, int64_t i);
 
-/** The weight of the step between two pixels, 0 if they are no neighbours. */
+/** The weight of the step between two pixels, 0 if they are no neighbours, or with APSIS_LABELS differ in their labels. */
 int64_t weight_between(const cost_problem *c, int64_t i, int64_t j);
 
 /** What the step costs, doubled. */

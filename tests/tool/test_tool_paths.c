@@ -183,6 +183,10 @@ static void test_longest(void **state) {
                         "1,0,15,6,5,3.605551275463989,1.386750490563073\n2,11,11,1,0,0,1\n");
     succeed("paths in.tif p.tif --connectivity 4 --overwrite --json --device cpu --spacing 2");
     assert_in(out_text, "\"paths\": 2, \"path_pixels\": 7");
+    for (int i = 0; i < 18; ++i) samples[i] = kDrawing[i] == '#' ? 7 + i / 6 : 0;
+    write_tiff("labels.tif", &kBytes, DRAWN_WIDTH, DRAWN_HEIGHT, 1);
+    succeed("paths labels.tif p.tif --labels --overwrite --device cpu");
+    assert_in(out_text, "p.tif: 4 paths");
 }
 
 static void test_words(void **state) {

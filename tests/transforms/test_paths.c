@@ -242,12 +242,14 @@ static void longest_paths(bench *b) {
         while (pixels_of(&p) > 150);
         uint8_t *mask = must_alloc((size_t)pixels_of(&p));
         fill_mask(mask, p.size, (int)roll_below(&c, MASK_KINDS), 0.6, &c);
+        const bool labels = i % 3 == 0;
+        for (int64_t k = 0; k < pixels_of(&p) && labels; ++k) mask[k] = (uint8_t)(mask[k] * (1 + 200 * roll_below(&c, 2)));
         p.mask = mask;
         p.options.metric = (apsis_metric)roll_below(&c, 4);
         p.options.flags = (roll_below(&c, 3) ? 0 : APSIS_COMPLEMENT) | (p.ndim == 3 && !roll_below(&c, 3) ? APSIS_SLICES : 0);
         p.options.connectivity = (int32_t)roll_below(&c, (p.options.flags & APSIS_SLICES ? 2 : p.ndim) + 1);
         if (!roll_below(&c, 3)) set_spacing(&p, 3, 3, 3, 0.25);
-        check_longest(b, &p, roll_below(&c, 2) ? APSIS_BIT : APSIS_U8);
+        check_longest(b, &p, labels ? APSIS_U16 : roll_below(&c, 2) ? APSIS_BIT : APSIS_U8);
         free(mask);
     }
 }
@@ -308,8 +310,8 @@ static void bad_calls(bench *b) {
     REFUSED_LONGEST(APSIS_ERROR_ARGUMENT, "max_distance is 3");
     options.max_distance = 0, options.budget = 3;
     REFUSED_LONGEST(APSIS_ERROR_ARGUMENT, "budget is 3");
-    options.budget = 0, options.flags = APSIS_LABELS;
-    REFUSED_LONGEST(APSIS_ERROR_UNSUPPORTED, "APSIS_LABELS");
+    options.budget = 0, options.flags = APSIS_LABELS | APSIS_COMPLEMENT;
+    REFUSED_LONGEST(APSIS_ERROR_ARGUMENT, "APSIS_LABELS and APSIS_COMPLEMENT");
     int64_t count = -1, pixel_count = -1;
     const apsis_image empty = {.type = APSIS_U8, .ndim = 2, .size = {0, 7}};
     assert_ok(b->ctx, apsis_longest_paths(b->ctx, &empty, NULL, 0, &count, NULL, 0, &pixel_count, NULL));

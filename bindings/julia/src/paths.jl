@@ -86,17 +86,17 @@ function shortest_paths(starts, seeds::AbstractArray; set=nothing, costs=nothing
 end
 
 """
-    longest_paths(set; connectivity, spacing=1, metric=:euclidean, complement=false, slices=false, context)
+    longest_paths(set; connectivity, spacing=1, metric=:euclidean, complement=false, slices=false, labels=false, context)
 
-The longest of the shortest paths in each component, likewise.
+The longest of the shortest paths in each component, likewise.  With `labels=true` steps go to equal values only.
 """
-function longest_paths(set::AbstractArray; complement=false, slices=false, context=context_on(:cpu), kw...)
-    set = as_set(set)
+function longest_paths(set::AbstractArray; complement=false, slices=false, labels=false, context=context_on(:cpu), kw...)
+    set = as_given(set, labels)
     check_dimensions(set)
     most = length(set)  # paths of different components have no element in common
     paths, pixels = Vector{Path}(undef, cld(most, 2)), Vector{Int64}(undef, most)
     path_count, pixel_count = Ref{Int64}(0), Ref{Int64}(0)
-    asked = options(set; flags=flags(COMPLEMENT => complement, SLICES => slices), kw...)
+    asked = options(set; flags=flags(COMPLEMENT => complement, SLICES => slices, LABELS => labels), kw...)
     GC.@preserve set check(context, ccall(symbol(:apsis_longest_paths), Cint,
         (Ptr{Cvoid}, Ptr{CImage}, Ptr{Path}, Int64, Ptr{Int64}, Ptr{Int64}, Int64, Ptr{Int64}, Ptr{COptions}), context.handle,
         reference(set), paths, length(paths), path_count, pixels, length(pixels), pixel_count, asked))

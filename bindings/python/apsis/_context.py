@@ -246,10 +246,10 @@ class Context(Calls):
             pixels = np.empty(count.value, np.int64)
 
     def longest_paths(self, set: Array, *, connectivity: Optional[int] = None, spacing: Spacing = None,
-                      metric: str = "euclidean", complement: bool = False, slices: bool = False) -> Any:
+                      metric: str = "euclidean", complement: bool = False, slices: bool = False, labels: bool = False) -> Any:
         """apsis.paths.longest_paths in this context."""
-        source = arrays.as_set("set", set)
-        chosen = options(len(source.shape), flags(complement=complement, slices=slices), spacing=spacing, metric=metric,
+        source = arrays.as_given("set", set, labels)
+        chosen = options(len(source.shape), flags(complement=complement, slices=slices, labels=labels), spacing=spacing, metric=metric,
                          connectivity=connectivity)
         images = arrays.images_of([source], [])
         size = math.prod(source.shape)  # paths of different components have no pixel in common

@@ -105,14 +105,15 @@ def shortest_paths(starts: Any, seeds: Array, *, set: Optional[Array] = None, co
 
 
 def longest_paths(set: Array, *, connectivity: Optional[int] = None, spacing: Spacing = None, metric: str = "euclidean",
-                  complement: bool = False, slices: bool = False, device: Optional[Device] = None) -> Any:
+                  complement: bool = False, slices: bool = False, labels: bool = False,
+                  device: Optional[Device] = None) -> Any:
     """The longest of the shortest paths in each component, between the ends that apsis.eccentricity tells.
 
     Parameters
     ----------
     set : array, of 1 to 3 axes
         Its non-zero elements are the set.
-    connectivity, spacing, metric, complement, slices, device
+    connectivity, spacing, metric, complement, slices, labels, device
         As for apsis.eccentricity.
 
     Returns
@@ -127,4 +128,4 @@ def longest_paths(set: Array, *, connectivity: Optional[int] = None, spacing: Sp
     ([0, 1, 6, 10], 1.207)
     """
     return context_for(set, device).longest_paths(set, connectivity=connectivity, spacing=spacing, metric=metric,
-                                                  complement=complement, slices=slices)
+                                                  complement=complement, slices=slices, labels=labels)

@@ -61,6 +61,8 @@ def test_longest_paths():
     _, extents = apsis.eccentricity(mask, extents=True, connectivity=1)
     assert (known["length"] == extents["diameter"]).all() and len(paths) == len(extents)
     assert [[path[0], path[-1]] for path in paths] == extents["ends"].tolist()
+    known, paths = longest_paths([[-1, -1, 5], [0, -1, 5]], labels=True, metric="city-block")
+    assert [path.tolist() for path in paths] == [[0, 1, 4], [2, 5]]
 
 
 def test_a_long_path():

@@ -16,8 +16,8 @@
 
 namespace apsis::cpu::paths {
 
-/// Cost is that of a cell, Length that of a path: unsigned types.
-template <class Cost, class Length>
+/// Cost is that of a cell, Length that of a path: unsigned types.  BY_VALUE: whether steps go to equal values alone.
+template <class Cost, class Length, bool BY_VALUE>
 class CostField {
   public:
     static constexpr Length UNSEEN = ~Length(0);
@@ -27,11 +27,13 @@ class CostField {
         cost.resize(cells);
         length.resize(cells);
         source.resize(cells);
+        if constexpr (BY_VALUE) value.resize(cells);
     }
 
     std::vector<Cost> cost;       // [cell]: 0 where no path leads
     std::vector<Length> length;   // [cell]: UNSEEN where none has come
     std::vector<int64_t> source;  // [cell]: the lowest of the nearest
+    std::vector<int64_t> value;   // [cell], by value
 
     /// Makes walls of all cells.
     void clear() {
@@ -68,7 +70,7 @@ class CostField {
     int64_t before(int64_t cell) const {
         for (int i = 0; i < moves_.count && length[at(cell)] > 0; ++i) {  // in the order of cells
             const int64_t from = cell + moves_.offset[i];
-            if (cost[at(from)] == 0 || source[at(from)] != source[at(cell)] || length[at(from)] >= length[at(cell)]) continue;
+            if (!leads(cell, from) || source[at(from)] != source[at(cell)] || length[at(from)] >= length[at(cell)]) continue;
             if (length[at(from)] + step(from, cell, i) == length[at(cell)]) return from;
         }
         return -1;
@@ -85,21 +87,33 @@ class CostField {
 
     static size_t at(int64_t cell) { return static_cast<size_t>(cell); }
 
+    /// Whether a step leads from a cell to this neighbour.
+    bool leads([[maybe_unused]] int64_t from, int64_t to) const {
+        if constexpr (BY_VALUE)
+            if (value[at(from)] != value[at(to)]) return false;
+        return cost[at(to)] != 0;
+    }
+
     Length step(int64_t from, int64_t to, int move) const {
         return (Length(cost[at(from)]) + cost[at(to)]) * static_cast<Length>(moves_.weight[move]);
     }
 
     void settle(const typename Queue::Entry &entry) {
-        for (int i = 0; i < moves_.count; ++i) {
+        // Stores could change what is read through a vector, as far as a compiler knows.
+        Length *const lengths = length.data();
+        int64_t *const sources = source.data();
+        const Length own = cost[at(entry.cell)];
+        const int64_t name = sources[entry.cell];
+        for (int i = 0, moves = moves_.count; i < moves; ++i) {
             const int64_t to = entry.cell + moves_.offset[i];
-            if (cost[at(to)] == 0) continue;
-            const Length found = entry.length + step(entry.cell, to, i);
-            if (found < length[at(to)]) {
-                length[at(to)] = found;
-                source[at(to)] = source[at(entry.cell)];
+            if (!leads(entry.cell, to)) continue;
+            const Length found = entry.length + (own + cost[at(to)]) * static_cast<Length>(moves_.weight[i]);
+            if (found < lengths[to]) {
+                lengths[to] = found;
+                sources[to] = name;
                 queue_.push({found, to});
-            } else if (found == length[at(to)]) {
-                source[at(to)] = std::min(source[at(to)], source[at(entry.cell)]);
+            } else if (found == lengths[to]) {
+                sources[to] = std::min(sources[to], name);
             }
         }
     }

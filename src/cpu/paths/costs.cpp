@@ -23,9 +23,9 @@ struct Trace {
     double length = HUGE_VAL, cost = HUGE_VAL;
 };
 
-template <class Cost, class Length>
+template <class Cost, class Length, bool BY_VALUE>
 class CostMap {
-    using Costs = CostField<Cost, Length>;
+    using Costs = CostField<Cost, Length, BY_VALUE>;
 
   public:
     CostMap(const CostJob &job, const CostScale &scale)
@@ -88,6 +88,9 @@ class CostMap {
 
     void start_row(int64_t y, int64_t z) {
         Cost *const cost = field_.cost.data() + grid_.row(y, z);
+        if constexpr (BY_VALUE)
+            for (int64_t x = 0; x < grid_.width; ++x)
+                field_.value[static_cast<size_t>(grid_.row(y, z) + x)] = value_at(job_.set, job_.set.row(y, z + slice_), x);
         for_passable(job_, y, z + slice_, [&](int64_t x, double real) {
             cost[x] = static_cast<Cost>(job_.costs.type == APSIS_F32 ? scale_.whole(real) : static_cast<uint64_t>(real));
         });
@@ -205,10 +208,16 @@ void find_costs(const CostJob &job, Arena &arena, const Progress &progress) {
     const double most = 2.0 * static_cast<double>(scale.most) * static_cast<double>(job.steps.most);
     const double pixels =
         static_cast<double>(job.size[0]) * static_cast<double>(job.size[1]) * static_cast<double>(job.size[2]);
-    if (scale.most <= UINT16_MAX && most * pixels < 0x1p63)
-        solve<CostMap<uint16_t, uint64_t>>(job, scale, arena, progress, traces);
-    else
-        solve<CostMap<uint64_t, unsigned __int128>>(job, scale, arena, progress, traces);
+    const auto solve_with = [&](auto cost, auto length) {
+        using Cost = decltype(cost);
+        using Length = decltype(length);
+        if (job.by_value)
+            solve<CostMap<Cost, Length, true>>(job, scale, arena, progress, traces);
+        else
+            solve<CostMap<Cost, Length, false>>(job, scale, arena, progress, traces);
+    };
+    using Wide = unsigned __int128;
+    scale.most <= UINT16_MAX &&most *pixels < 0x1p63 ? solve_with(uint16_t(), uint64_t()) : solve_with(uint64_t(), Wide());
     traces.tell();
     if (job.values) cpu::write_labels(job.nearest, job.values, arena);
     if (progress) progress(1);

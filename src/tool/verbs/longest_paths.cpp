@@ -40,6 +40,7 @@ void LongestPaths::add_to(Arguments &arguments) {
               "Also write a table of the paths: label, the indices of their ends, how many pixels they have, length, distance "
               "between the ends, tortuosity (length / distance).",
               table_);
+    add_labels(arguments, "Steps go to equal values only, and components are of one value.");
     paths_.add_steps_to(arguments);
 }
 
