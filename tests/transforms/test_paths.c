@@ -246,7 +246,9 @@ static void longest_paths(bench *b) {
         for (int64_t k = 0; k < pixels_of(&p) && labels; ++k) mask[k] = (uint8_t)(mask[k] * (1 + 200 * roll_below(&c, 2)));
         p.mask = mask;
         p.options.metric = (apsis_metric)roll_below(&c, 4);
-        p.options.flags = (roll_below(&c, 3) ? 0 : APSIS_COMPLEMENT) | (p.ndim == 3 && !roll_below(&c, 3) ? APSIS_SLICES : 0);
+        if (!roll_below(&c, 3)) p.options.flags |= labels ? 0 : APSIS_COMPLEMENT;
+        if (p.ndim == 3 && !roll_below(&c, 3)) p.options.flags |= APSIS_SLICES;
+        if (labels) p.options.flags |= APSIS_LABELS;
         p.options.connectivity = (int32_t)roll_below(&c, (p.options.flags & APSIS_SLICES ? 2 : p.ndim) + 1);
         if (!roll_below(&c, 3)) set_spacing(&p, 3, 3, 3, 0.25);
         check_longest(b, &p, labels ? APSIS_U16 : roll_below(&c, 2) ? APSIS_BIT : APSIS_U8);
