@@ -131,8 +131,9 @@ APSIS_API apsis_status apsis_surface_distance(apsis_context *context, const apsi
  * a multiple of 2^-52 of the power of two below the largest, not to 0.
  *
  * Images are in APSIS_HOST memory.  The work is the host's, with a CUDA context too: one thread's
- * for an image, and for a batch with APSIS_SLICES all threads'.  It takes up to 40 bytes of host memory
- * for a pixel, beside a list of where paths have come to.  Calls return when they are done.
+ * for an image, and for a batch with APSIS_SLICES all threads'.  It takes up to 40 bytes of host
+ * memory for a pixel, beside a list of where paths have come to, and none of the workspace.  Calls
+ * return when they are done.
  */
 
 /**
@@ -149,7 +150,8 @@ APSIS_API apsis_status apsis_surface_distance(apsis_context *context, const apsi
  * @param seeds     APSIS_BIT or an integer type; the non-zero pixels in the set.
  * @param distance  APSIS_F32 or APSIS_F64: the cost.  APSIS_I32 or APSIS_I64, for costs of an
  *                  integer type, with spacing 1 and not Euclidean: twice the cost, of chamfer
- *                  paths six times; APSIS_ERROR_RANGE if it might not fit.
+ *                  paths six times; APSIS_ERROR_RANGE if it might not fit.  Above FLT_MAX, with
+ *                  costs of APSIS_F32, an APSIS_F32 is infinity.
  * @param nearest   APSIS_I32 or APSIS_I64: the index of the seed; of several, the lowest.
  */
 APSIS_API apsis_status apsis_cost_distance(apsis_context *context, const apsis_image *set,
