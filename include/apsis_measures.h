@@ -132,8 +132,8 @@ APSIS_API apsis_status apsis_surface_distance(apsis_context *context, const apsi
  *
  * Images are in APSIS_HOST memory.  The work is the host's, with a CUDA context too: one thread's
  * for an image, and for a batch with APSIS_SLICES all threads'.  It takes up to 40 bytes of host
- * memory for a pixel, beside a list of where paths have come to, and none of the workspace.  Calls
- * return when they are done.
+ * memory for a pixel, beside a list of where paths have come to, and of the workspace only what
+ * apsis_longest_paths needs for eccentricities.  Calls return when they are done.
  */
 
 /**
