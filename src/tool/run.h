@@ -66,6 +66,8 @@ class Run {
     SetFile open_another(const std::string &path, bool labels) const;
     /// Reads it.  It must have the same size.
     BinaryImage read_another(const std::string &path, bool labels);
+    /// Likewise, a cost image: APSIS_U8, APSIS_U16 or APSIS_F32.
+    BinaryImage read_costs(const std::string &path);
 
     /// Calls body(device, set), which calls the library for the whole image.  Then frees the set's memory.
     template <std::invocable<const Device &, BinaryImage &> Body>
@@ -122,6 +124,8 @@ class Run {
     std::int64_t scratch(const Maps &maps, const Shape &slab) const;
     TiffImage tiff_of(apsis_type type) const;
     std::string size() const;
+    InputSettings settings_of_another(bool labels) const;
+    BinaryImage read_from(SetFile &file, const std::string &path);
 
     const RunRequest &request_;
     Outputs &outputs_;

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from . import _library as c
-from ._errors import wrong
+from ._errors import error, wrong
 from ._options import flag
 
 #: What is taken and given back: an array of NumPy, CuPy, PyTorch or xarray, for which type checkers have no common name.
@@ -23,6 +23,7 @@ Array = Any
 
 LENGTHS = (np.float32, np.float64, np.int32, np.int64)
 INDICES = (np.int32, np.int64)
+COSTS = (np.uint8, np.bool_, np.uint16, np.float32)
 GREYS = (np.uint8, np.bool_, np.uint16, np.int32, np.float32)
 LABELS = (np.int32, np.int64, np.uint8, np.bool_)
 MASKS = (np.bool_, np.uint8)
@@ -166,6 +167,24 @@ def as_grey(name: str, array: Any) -> Array:
     return made
 
 
+def as_costs(name: str, array: Any) -> Array:
+    """An array as a cost image: a type that the library lacks becomes float32, rounded."""
+    bare = _bare(name, array.detach() if _maker(array) == "torch" else array)
+    if isinstance(bare, np.ma.MaskedArray):
+        bare = _unmasked(name, bare)
+    dtype, shape, strides = _layout(bare)
+    if dtype.kind not in "biuf":
+        raise TypeError(f"{name} is a {type(array).__name__} of dtype {dtype}, but costs are integers, floats or bools")
+    _check_axes(name, shape)
+    if on_device(bare):
+        raise error(c.ERROR_UNSUPPORTED, f"{name} lies on a GPU, but costs are taken on the CPU alone")
+    if dtype in COSTS and _is_aligned(bare, dtype, strides) and not _repeats(shape, strides):
+        return bare
+    kind = dtype.type if dtype.newbyteorder("=") in COSTS else np.float32
+    with np.errstate(over="ignore", under="ignore"):
+        return bare.astype(kind)
+
+
 def as_given(name: str, array: Any, labels: Any) -> Array:
     """An array as a label image, if `labels` says that it is one, or as a set."""
     return as_labels(name, array) if flag("labels", labels) else as_set(name, array)
@@ -182,10 +201,10 @@ def _is_aligned(array: Array, dtype: np.dtype[Any], strides: tuple[int, ...]) ->
     return dtype.isnative and not any(place % dtype.itemsize for place in (data, *strides))
 
 
-def check_shape(name: str, array: Array, set: Array) -> None:
+def check_shape(name: str, array: Array, set: Array, set_name: str = "set") -> None:
     """Raises unless an array has the shape of the set."""
     if tuple(array.shape) != tuple(set.shape):
-        raise wrong(f"{name} has shape {tuple(array.shape)}, but set has {tuple(set.shape)}")
+        raise wrong(f"{name} has shape {tuple(array.shape)}, but {set_name} has {tuple(set.shape)}")
 
 
 def dtype_of(name: str, wanted: Any, allowed: tuple[type, ...]) -> np.dtype[Any]:

@@ -18,6 +18,7 @@ const char *columns_of(TableOf entries) {
             return "label,value,first,area,x_min,y_min,z_min,x_max,y_max,z_max,x_mean,y_mean,z_mean\n";
         case TableOf::kValues: return "value,first,area,x_min,y_min,z_min,x_max,y_max,z_max,x_mean,y_mean,z_mean\n";
         case TableOf::kContacts: return "a,b,x_faces,y_faces,z_faces,corners,area\n";
+        case TableOf::kPaths: return "label,start,end,pixels,length,straight,tortuosity\n";
         default: return "label,first,diameter,end_1,end_2,radius,centre\n";
     }
 }
@@ -102,6 +103,12 @@ void TableWriter::add(const apsis_extent &extent) {
     Row row(csv_);
     row.number("label", count_ + 1).number("first", extent.first).number("diameter", extent.diameter);
     add(row.numbers("ends", extent.ends).number("radius", extent.radius).number("centre", extent.centre));
+}
+
+void TableWriter::add(const apsis_path &path) {
+    Row row(csv_);
+    row.number("label", count_ + 1).number("start", path.start).number("end", path.seed).number("pixels", path.count);
+    add(row.number("length", path.length).number("straight", path.straight).number("tortuosity", path.tortuosity));
 }
 
 void TableWriter::finish() {
