@@ -87,8 +87,9 @@ void arguments(void) {
     ALL_REFUSED(s.options.max_distance = 2, REACH, APSIS_ERROR_ARGUMENT, "rank 0: eccentricity: options: max_distance");
     ALL_REFUSED(s.options.method = APSIS_SWEEP, MAP, APSIS_ERROR_UNSUPPORTED, "APSIS_SWEEP");
     ALL_REFUSED(s.options.largest = -1, LABELS, APSIS_ERROR_ARGUMENT, "largest is -1");
-    ALL_REFUSED(s.options.flags = APSIS_LABELS, MAP, APSIS_ERROR_UNSUPPORTED, "APSIS_LABELS is set, but a slab");
-    ALL_REFUSED(s.options.flags = APSIS_LABELS, CELLS, APSIS_ERROR_UNSUPPORTED, "APSIS_LABELS is set, but a slab");
+    ALL_REFUSED(s.options.flags = APSIS_LABELS | APSIS_COMPLEMENT, MAP, APSIS_ERROR_ARGUMENT, "values have no complement");
+    ALL_REFUSED(s.options.flags = APSIS_BORDER, MAP, APSIS_ERROR_ARGUMENT, "no distance leads to the background");
+    ALL_REFUSED(s.options.flags = APSIS_LABELS | APSIS_BORDER, CELLS, APSIS_ERROR_ARGUMENT, "APSIS_BORDER");
     ALL_REFUSED(s.options.flags = APSIS_LABELS, PATHS, APSIS_ERROR_UNSUPPORTED, "APSIS_LABELS is set, but a slab");
     ALL_REFUSED(s.options.flags = APSIS_LABELS, REACH, APSIS_ERROR_UNSUPPORTED, "APSIS_LABELS is set, but");
     ALL_REFUSED((s.options.flags = APSIS_LABELS, s.options.delta = 2), LABELS, APSIS_ERROR_UNSUPPORTED,
@@ -230,11 +231,16 @@ static void check_bytes(problem *p) {
     MPI_Allgather(&p->start, 1, MPI_INT64_T, starts, 1, MPI_INT64_T, MPI_COMM_WORLD);
     MPI_Allgather(&p->rows, 1, MPI_INT64_T, rows, 1, MPI_INT64_T, MPI_COMM_WORLD);
 
-    if (is_signed) p->options.flags = APSIS_SIGNED;
+    const bool by_labels = !is_signed && roll(2);
+    if (is_signed || by_labels) p->options.flags = is_signed ? APSIS_SIGNED : APSIS_LABELS;
     counted = (counts){0};
     CHECK(!apsis_mpi_distance(ctx, MPI_COMM_WORLD, &set, &out, NULL, &p->options), "%s", p->text);
     counts all = all_counted();
-    CHECK(all.sent == (is_signed ? 32 : 16) * p->columns * (ranks - 1), "%lld bytes: %s", (long long)all.sent, p->text);
+    CHECK(all.sent == (is_signed   ? 32
+                       : by_labels ? 48
+                                   : 16) *
+                          p->columns * (ranks - 1),
+          "%lld bytes: %s", (long long)all.sent, p->text);
     CHECK(all.broadcast == 0 && all.agreed == (is_signed ? 5 : 4), "%lld, %lld", (long long)all.broadcast,
           (long long)all.agreed);
 

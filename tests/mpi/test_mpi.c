@@ -23,38 +23,6 @@ static void extents(void) {
     }
 }
 
-/** A distance or Voronoi map with random options. */
-static void check_map(problem *p) {
-    static const apsis_type types[] = {APSIS_F32, APSIS_F64, APSIS_I32, APSIS_I64};
-    static const apsis_metric metrics[] = {APSIS_EUCLIDEAN, APSIS_CITY_BLOCK, APSIS_CHESSBOARD};
-    const apsis_type type = types[roll(4)], index = types[2 + roll(2)];
-    const int64_t pixels = p->columns * p->height;
-    const bool is_voronoi = roll(4) == 0;
-    p->options.metric = metrics[roll(is_voronoi ? 2 : 3)];
-    const bool wants_nearest = is_voronoi || (p->options.metric != APSIS_CHESSBOARD && roll(2));
-    if (roll(2)) p->options.flags |= APSIS_COMPLEMENT;
-    if (roll(2) && !is_voronoi) p->options.flags |= APSIS_SIGNED;
-    if (roll(4) == 0) p->options.max_distance = 1 + (double)roll(12);
-    if (roll(3) == 0 && (is_voronoi || type > APSIS_I64) && p->options.metric != APSIS_CHESSBOARD)
-        for (int a = 0; a < 3; ++a) p->options.spacing[a] = 1 + (double)roll(3);
-    uint8_t *const far = must_alloc(pixels * 8), *const near = must_alloc(pixels * 8);
-    const apsis_image set = whole(p, APSIS_U8, p->mask), far_image = whole(p, type, far), near_image = whole(p, index, near);
-    apsis_image my_set = open_rows(p, APSIS_U8, p->mask), my_far = open_rows(p, type, NULL),
-                my_near = open_rows(p, index, NULL);
-    const apsis_image *const nearest = wants_nearest ? &near_image : NULL, *const my_nearest = wants_nearest ? &my_near : NULL;
-    if (is_voronoi) {
-        CHECK(!apsis_voronoi(cpu, &set, &near_image, &p->options), "%s: %s", p->text, apsis_message(cpu));
-        CHECK(!apsis_mpi_voronoi(ctx, MPI_COMM_WORLD, &my_set, &my_near, &p->options), "%s", p->text);
-    } else {
-        CHECK(!apsis_distance(cpu, &set, &far_image, nearest, &p->options), "%s: %s", p->text, apsis_message(cpu));
-        CHECK(!apsis_mpi_distance(ctx, MPI_COMM_WORLD, &my_set, &my_far, my_nearest, &p->options), "%s", p->text);
-        check_rows(p, &my_far, far, "distances");
-    }
-    if (wants_nearest) check_rows(p, &my_near, near, "nearest pixels");
-    apsis_free(ctx, &my_set), apsis_free(ctx, &my_far), apsis_free(ctx, &my_near);
-    free(far), free(near);
-}
-
 /** Makes a label image of the set: some values, in rows or at random, of another type than bytes at times. */
 static apsis_type draw_labels(problem *p) {
     const int64_t pixels = p->columns * p->height, values = 1 + roll(4), run = 1 + roll(9);
@@ -71,6 +39,40 @@ static apsis_type draw_labels(problem *p) {
     p->mask = pixel;
     p->options.flags |= APSIS_LABELS;
     return type;
+}
+
+/** A distance or Voronoi map with random options. */
+static void check_map(problem *p) {
+    static const apsis_type types[] = {APSIS_F32, APSIS_F64, APSIS_I32, APSIS_I64};
+    static const apsis_metric metrics[] = {APSIS_EUCLIDEAN, APSIS_CITY_BLOCK, APSIS_CHESSBOARD};
+    const bool by_labels = roll(3) == 0;
+    const apsis_type taken = by_labels ? draw_labels(p) : APSIS_U8;
+    const apsis_type type = types[roll(4)], index = taken == APSIS_I64 ? APSIS_I64 : types[2 + roll(2)];
+    const int64_t pixels = p->columns * p->height;
+    const bool is_voronoi = roll(4) == 0;
+    p->options.metric = metrics[roll(is_voronoi || by_labels ? 2 : 3)];
+    const bool wants_nearest = is_voronoi || (p->options.metric != APSIS_CHESSBOARD && roll(2));
+    if (!by_labels && roll(2)) p->options.flags |= APSIS_COMPLEMENT;
+    if (!by_labels && roll(2) && !is_voronoi) p->options.flags |= APSIS_SIGNED;
+    if (!is_voronoi && p->options.flags && roll(3) == 0) p->options.flags |= APSIS_BORDER;
+    if (roll(4) == 0) p->options.max_distance = 1 + (double)roll(12);
+    if (roll(3) == 0 && (is_voronoi || type > APSIS_I64) && p->options.metric != APSIS_CHESSBOARD)
+        for (int a = 0; a < 3; ++a) p->options.spacing[a] = 1 + (double)roll(3);
+    uint8_t *const far = must_alloc(pixels * 8), *const near = must_alloc(pixels * 8);
+    const apsis_image set = whole(p, taken, p->mask), far_image = whole(p, type, far), near_image = whole(p, index, near);
+    apsis_image my_set = open_rows(p, taken, p->mask), my_far = open_rows(p, type, NULL), my_near = open_rows(p, index, NULL);
+    const apsis_image *const nearest = wants_nearest ? &near_image : NULL, *const my_nearest = wants_nearest ? &my_near : NULL;
+    if (is_voronoi) {
+        CHECK(!apsis_voronoi(cpu, &set, &near_image, &p->options), "%s: %s", p->text, apsis_message(cpu));
+        CHECK(!apsis_mpi_voronoi(ctx, MPI_COMM_WORLD, &my_set, &my_near, &p->options), "%s", p->text);
+    } else {
+        CHECK(!apsis_distance(cpu, &set, &far_image, nearest, &p->options), "%s: %s", p->text, apsis_message(cpu));
+        CHECK(!apsis_mpi_distance(ctx, MPI_COMM_WORLD, &my_set, &my_far, my_nearest, &p->options), "%s", p->text);
+        check_rows(p, &my_far, far, "distances");
+    }
+    if (wants_nearest) check_rows(p, &my_near, near, "nearest pixels");
+    apsis_free(ctx, &my_set), apsis_free(ctx, &my_far), apsis_free(ctx, &my_near);
+    free(far), free(near);
 }
 
 /** Components with random options; the statistics for all ranks, or for one, or for none. */
