@@ -51,9 +51,9 @@ class Cut(NamedTuple):
     def extent(self) -> int:
         return int(self.mask.shape[0])
 
-    def nothing(self) -> np.ndarray[Any, Any]:
+    def nothing(self, dtype: Any = bool) -> np.ndarray[Any, Any]:
         """A slab without rows: the library checks the other arguments of a call for it as for any."""
-        return np.zeros((0, *self.mask.shape[1:]), bool)
+        return np.zeros((0, *self.mask.shape[1:]), dtype)
 
 
 def taken(name: str, array: Array, by_value: bool = False) -> Any:
@@ -171,19 +171,31 @@ def maps(name: str, image: Cut, set: Array, like: Any, how: dict[str, Any], belo
 # ---- Distance ----
 
 def outside(image: Cut, bits: Layer, sides: list[bool], device: Optional[Device]) -> Layer:
-    """What slabs are told for a distance map: summaries are merged up the tree, and down it goes what is outside of a node."""
-    token = tokenize(bits.name, sides, device)
+    """What slabs are told for a distance map."""
+    return _outside(image, bits, tokenize(bits.name, sides, device),
+                    lambda k, slab: (tasks.summary, bits.ref(k), slab, sides, device), tasks.merge, tasks.outside)
+
+
+def outside_runs(image: Cut, values: Layer, device: Optional[Device]) -> Layer:
+    """The same of a label image."""
+    return _outside(image, values, tokenize(values.name, device),
+                    lambda k, slab: (tasks.runs, values.ref(k), slab, device), tasks.merge_runs, tasks.outside_runs)
+
+
+def _outside(image: Cut, bits: Layer, token: str, tell: Callable[[int, Slab], Sequence[Any]], merge: Callable[..., Any],
+             surround: Callable[..., Any]) -> Layer:
+    """What slabs tell is merged up the tree, and down it goes what is outside of a node."""
     own, merged, name = f"apsis-summary-{token}", f"apsis-merge-{token}", f"apsis-outside-{token}"
     levels = _tree(len(image.slabs))
-    made = [Task((own, 0, k), tasks.summary, bits.ref(k), slab, sides, device) for k, slab in enumerate(image.slabs)]
+    made = [Task((own, 0, k), *tell(k, slab)) for k, slab in enumerate(image.slabs)]
     for level, groups in enumerate(levels):
         is_top = level + 1 == len(levels)
         for j, group in enumerate(groups):
             told = [TaskRef((merged if level else own, level, k)) for k in group]
             if not is_top:
-                made.append(Task((merged, level + 1, j), tasks.merge, List(told)))
+                made.append(Task((merged, level + 1, j), merge, List(told)))
             around = None if is_top else TaskRef((f"{name}-group", level + 1, j))
-            made += [Task((f"{name}-group", level, k) if level else (name, k), tasks.outside, around, List(told[:i]),
+            made += [Task((f"{name}-group", level, k) if level else (name, k), surround, around, List(told[:i]),
                           List(told[i + 1:])) for i, k in enumerate(group)]
     return _layer(name, made, bits)
 

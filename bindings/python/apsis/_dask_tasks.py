@@ -24,6 +24,8 @@ from .slabs import Labels, Paths
 #: What is known of the columns of a slab, or outside of it: the first row of the set, the last, and if the map is signed the
 #: same of its complement.  Rows are below 2^30, so that half of the slab functions' int64 is enough.
 Ends = NDArray[np.int32]
+#: The same of a label image: the first run of a label, and the last, three numbers each.
+Runs = NDArray[np.int64]
 _NONE = np.iinfo(np.int32).max
 
 
@@ -86,6 +88,43 @@ def outside(around: Optional[Ends], before: Sequence[Ends], behind: Sequence[End
     for ends in (*before, *([] if around is None else [around])):
         np.maximum(told[1::2], ends[1::2], out=told[1::2])
     return told
+
+
+def runs(kept: Array, slab: Slab, device: Any) -> Runs:
+    """What a slab of a label image tells."""
+    return np.stack(slabs.summary(kept, slab.start, labels=True, device=device))
+
+
+def merge_runs(told: Sequence[Runs]) -> Runs:
+    """What several slabs of a label image tell as that of one."""
+    return np.stack(slabs.merge(*map(tuple, told), labels=True))
+
+
+def outside_runs(around: Optional[Runs], before: Sequence[Runs], behind: Sequence[Runs]) -> Optional[Runs]:
+    """As `outside`, of a label image."""
+    about = [] if around is None else [around]
+    known = [*before, *behind, *about]
+    if not known:
+        return None
+    told = np.empty_like(known[0])
+    told[0], told[1] = NONE, -1
+    if behind or about:
+        told[0] = merge_runs([*behind, *about])[0]
+    if before or about:
+        told[1] = merge_runs([*before[::-1], *about])[1]
+    return told
+
+
+def distance_of_labels(kept: Array, slab: Slab, extent: int, told: Optional[Runs], how: dict[str, Any]) -> Any:
+    return slabs.distance(kept, slab.start, extent, *_beside(told), labels=True, **how)
+
+
+def voronoi_of_labels(kept: Array, slab: Slab, extent: int, told: Optional[Runs], how: dict[str, Any]) -> Any:
+    return slabs.voronoi(kept, slab.start, extent, *_beside(told), labels=True, **how)
+
+
+def _beside(told: Optional[Runs]) -> list[Any]:
+    return [] if told is None else [told[1], told[0]]
 
 
 def distance(bits: Array, slab: Slab, extent: int, told: Optional[Ends], how: dict[str, Any]) -> Any:
