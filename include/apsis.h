@@ -818,6 +818,38 @@ APSIS_API apsis_status apsis_slab_components(apsis_context *context, const apsis
  *  the same memory.  Any thread. */
 APSIS_API void apsis_slab_measure(int64_t count, const apsis_part *parts, apsis_component *components);
 
+/*
+ * Statistics and contacts of the values of a label image that is cut in the same way.  Each slab tells of its own, and these
+ * are added up, however they are grouped; slabs may be on different contexts.  APSIS_SLICES, APSIS_DENSE and periodic axes are
+ * APSIS_ERROR_UNSUPPORTED.
+ */
+
+/** What is known of each value of a slab: as apsis_statistics, but sums in place of centroids, and places in the image.
+ *  apsis_slab_measure makes of the parts of all what apsis_statistics says.
+ *
+ *  @param start  The rows of the image before it. */
+APSIS_API apsis_status apsis_slab_statistics(apsis_context *context, const apsis_image *labels, int64_t start,
+                                             apsis_part *parts, int64_t capacity, int64_t *count,
+                                             const apsis_options *options);
+
+/** Adds up the parts of equal values of several slabs, in one array, which is then in ascending order of the values.
+ *  Returns how many there are.  Any thread. */
+APSIS_API int64_t apsis_slab_merge_parts(int64_t count, apsis_part *parts);
+
+/** Which values touch, in a slab and across the cut before it: as apsis_contacts.
+ *
+ *  @param before  [column]: the values in the row before it.  NULL: there is none. */
+APSIS_API apsis_status apsis_slab_contacts(apsis_context *context, const apsis_image *labels, const int64_t *before,
+                                           apsis_contact *contacts, int64_t capacity, int64_t *count,
+                                           const apsis_options *options);
+
+/** Adds up the contacts of equal pairs of several slabs, in one array, which is then as apsis_contacts gives those of the
+ *  image.
+ *
+ *  @param count  How many there are; receives how many are left. */
+APSIS_API apsis_status apsis_slab_merge_contacts(apsis_context *context, int32_t ndim, apsis_contact *contacts,
+                                                 int64_t *count, const apsis_options *options);
+
 
 /* ---- Memory ------------------------------------------------------------- *
  *

@@ -1,4 +1,4 @@
-// The functions of apsis.h, but those of slab_maps.cpp: guard, check, dispatch.
+// The functions of apsis.h, but those of slab_maps.cpp and slab_values.cpp: guard, check, dispatch.
 #include <apsis.h>
 
 #include <algorithm>
