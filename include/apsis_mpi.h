@@ -179,6 +179,34 @@ APSIS_API apsis_status apsis_mpi_eccentricity(apsis_context *context, MPI_Comm c
                                               apsis_extent *extents, int64_t capacity, int64_t *count,
                                               const apsis_options *options);
 
+/**
+ * What apsis_statistics says of the values of the whole image, on each rank that asks.
+ *
+ * What is known of values goes up a binomial tree, 96 bytes for each of those that occur on some ranks together, and then to
+ * all ranks, if any but rank 0 asks.  APSIS_DENSE is APSIS_ERROR_UNSUPPORTED.
+ *
+ * @param labels      An integer type: the slab.
+ * @param components  [capacity], in host memory.  May be NULL where capacity is 0.
+ * @param count       Receives how many values occur.  May be NULL.
+ */
+APSIS_API apsis_status apsis_mpi_statistics(apsis_context *context, MPI_Comm comm, const apsis_image *labels,
+                                            apsis_component *components, int64_t capacity, int64_t *count,
+                                            const apsis_options *options);
+
+/**
+ * Which values of the whole image touch, as apsis_contacts says, on each rank that asks.
+ *
+ * Each rank sends its last row to the next one, 8 bytes a column, and what it knows as in apsis_mpi_statistics, 56 bytes
+ * a pair.
+ *
+ * @param labels    An integer type: the slab.
+ * @param contacts  [capacity], in host memory.  May be NULL where capacity is 0.
+ * @param count     Receives how many pairs touch.  May be NULL.
+ */
+APSIS_API apsis_status apsis_mpi_contacts(apsis_context *context, MPI_Comm comm, const apsis_image *labels,
+                                          apsis_contact *contacts, int64_t capacity, int64_t *count,
+                                          const apsis_options *options);
+
 #ifdef __cplusplus
 }
 #endif

@@ -110,6 +110,32 @@ static void check_components(problem *p) {
     free(numbers), free(known), free(mine);
 }
 
+/** Statistics and contacts of the values of a label image, for some ranks. */
+static void check_values(problem *p) {
+    enum { ROOM = 64 };
+    const apsis_type taken = draw_labels(p);
+    apsis_component known[ROOM], mine[ROOM];
+    apsis_contact pairs[ROOM], my_pairs[ROOM];
+    const bool asks = roll(2) || rank % 2;
+    int64_t count = -1, my_count = -1;
+    p->options.flags = 0;
+    p->options.connectivity = 1 + (int)roll(p->ndim);
+    for (int a = 0; a < 3; ++a) p->options.spacing[a] = 0.1 * (double)(1 + roll(3));
+    const apsis_image labels = whole(p, taken, p->mask);
+    apsis_image my_labels = open_rows(p, taken, p->mask);
+    CHECK(!apsis_statistics(cpu, &labels, known, ROOM, &count, NULL), "%s: %s", p->text, apsis_message(cpu));
+    CHECK(!apsis_mpi_statistics(ctx, MPI_COMM_WORLD, &my_labels, asks ? mine : NULL, asks ? ROOM : 0, &my_count, NULL), "%s",
+          p->text);
+    CHECK(my_count == count, "%lld values, not %lld of %s", (long long)my_count, (long long)count, p->text);
+    if (asks) CHECK(memcmp(mine, known, (size_t)count * sizeof *known) == 0, "values of %s", p->text);
+    CHECK(!apsis_contacts(cpu, &labels, pairs, ROOM, &count, &p->options), "%s: %s", p->text, apsis_message(cpu));
+    CHECK(!apsis_mpi_contacts(ctx, MPI_COMM_WORLD, &my_labels, asks ? my_pairs : NULL, asks ? ROOM : 0, &my_count, &p->options),
+          "%s", p->text);
+    CHECK(my_count == count, "%lld pairs, not %lld of %s", (long long)my_count, (long long)count, p->text);
+    if (asks) CHECK(memcmp(my_pairs, pairs, (size_t)count * sizeof *pairs) == 0, "contacts of %s", p->text);
+    apsis_free(ctx, &my_labels);
+}
+
 /** Geodesic distance with random options. */
 static void check_paths(problem *p) {
     static const apsis_metric metrics[] = {APSIS_EUCLIDEAN, APSIS_CITY_BLOCK, APSIS_CHESSBOARD, APSIS_CHAMFER};
@@ -168,6 +194,8 @@ static void random_maps(void) { with_random_images(check_map, 60, 40, 30); }
 
 static void random_components(void) { with_random_images(check_components, 150, 30, 20); }
 
+static void random_values(void) { with_random_images(check_values, 60, 30, 20); }
+
 static void random_paths(void) { with_random_images(check_paths, 50, 30, 20); }
 
 static void random_reach(void) { with_random_images(check_reach, 16, 90, 90); }
@@ -179,6 +207,7 @@ int main(int argc, char **argv) {
     } cases[] = {{"extents", extents},
                  {"random_maps", random_maps},
                  {"random_components", random_components},
+                 {"random_values", random_values},
                  {"random_paths", random_paths},
                  {"random_reach", random_reach},
                  {"arguments", arguments},
