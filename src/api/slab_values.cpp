@@ -61,8 +61,7 @@ void read_first_row(apsis_context &context, const ContactsJob &job, int64_t *row
 }
 
 /// Adds contacts of an image, or takes them away.
-void add_contacts(apsis_context &context, ContactsJob job, const View &labels, int64_t sign,
-                  std::vector<apsis_contact> &all) {
+void add_contacts(apsis_context &context, ContactsJob job, const View &labels, int64_t sign, std::vector<apsis_contact> &all) {
     std::vector<apsis_contact> found;
     job.set = labels;
     job.found = &found;

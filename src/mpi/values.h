@@ -22,7 +22,8 @@ static int64_t numbers_of(const records *r) {
 
 static void make_room(call *c, records *r, int64_t count) {
     const records wanted = {.count = count < (int64_t)1 << 50 ? count : 0, .are_contacts = r->are_contacts};
-    int64_t *const grown = wanted.count == count ? realloc(r->numbers, (size_t)(numbers_of(&wanted) + 1) * sizeof *grown) : NULL;
+    int64_t *const grown =
+        wanted.count == count ? realloc(r->numbers, (size_t)(numbers_of(&wanted) + 1) * sizeof *grown) : NULL;
     if (grown)
         r->numbers = grown;
     else
@@ -36,10 +37,9 @@ static void tell_records(call *c, records *r, const apsis_image *labels, const i
     for (;; room = r->count) { /* a second time if there was no room for all */
         make_room(c, r, room);
         if (c->is.status != APSIS_OK) return;
-        note(c, r->are_contacts ? apsis_slab_contacts(c->context, labels, before, (apsis_contact *)r->numbers, room, &r->count,
-                                                      options)
-                                : apsis_slab_statistics(c->context, labels, c->start, (apsis_part *)r->numbers, room, &r->count,
-                                                        options));
+        note(c, r->are_contacts
+                    ? apsis_slab_contacts(c->context, labels, before, (apsis_contact *)r->numbers, room, &r->count, options)
+                    : apsis_slab_statistics(c->context, labels, c->start, (apsis_part *)r->numbers, room, &r->count, options));
         if (c->is.status != APSIS_OK || r->count <= room) return;
     }
 }

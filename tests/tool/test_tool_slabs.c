@@ -68,7 +68,8 @@ static void test_maps(void **state) {
 /* Labels in runs that go through slabs, of several types; and the border of sets. */
 static void test_labels(void **state) {
     (void)state;
-    static const Layout layouts[] = {{.bits = 8, .photometric = B, .rows = 7}, {.bits = 16, .photometric = B, .tile = 64},
+    static const Layout layouts[] = {{.bits = 8, .photometric = B, .rows = 7},
+                                     {.bits = 16, .photometric = B, .tile = 64},
                                      {.bits = 64, .photometric = B, .rows = 13}};
     uint32_t seed = 5;
     for (int i = 0; i < 3; ++i) {
@@ -220,10 +221,10 @@ static void test_failures(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_layouts, start),  cmocka_unit_test_setup(test_maps, start), cmocka_unit_test_setup(test_labels, start),
-        cmocka_unit_test_setup(test_pages, start),    cmocka_unit_test_setup(test_tiles, start),
-        cmocka_unit_test_setup(test_plan, start),     cmocka_unit_test_setup(test_container, start),
-        cmocka_unit_test_setup(test_failures, start),
+        cmocka_unit_test_setup(test_layouts, start),   cmocka_unit_test_setup(test_maps, start),
+        cmocka_unit_test_setup(test_labels, start),    cmocka_unit_test_setup(test_pages, start),
+        cmocka_unit_test_setup(test_tiles, start),     cmocka_unit_test_setup(test_plan, start),
+        cmocka_unit_test_setup(test_container, start), cmocka_unit_test_setup(test_failures, start),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

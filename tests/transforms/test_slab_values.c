@@ -31,8 +31,10 @@ static void check_cut(bench *b, const problem *p, apsis_type type, const cut *at
         const problem slab = slab_of(p, at, k);
         frame f = rows_in(b, &slab, type);
         int64_t found, before[MOST];
-        for (int64_t x = 0; at->start[k] > 0 && x < columns_of(p); ++x) before[x] = p->mask[(at->start[k] - 1) * columns_of(p) + x];
-        assert_ok(b->ctx, apsis_slab_statistics(b->ctx, &f.image, at->start[k], parts + part_count, MOST - part_count, &found, NULL));
+        for (int64_t x = 0; at->start[k] > 0 && x < columns_of(p); ++x)
+            before[x] = p->mask[(at->start[k] - 1) * columns_of(p) + x];
+        assert_ok(b->ctx,
+                  apsis_slab_statistics(b->ctx, &f.image, at->start[k], parts + part_count, MOST - part_count, &found, NULL));
         part_count += found;
         assert_ok(b->ctx, apsis_slab_contacts(b->ctx, &f.image, at->start[k] > 0 ? before : NULL, contacts + contact_count,
                                               MOST - contact_count, &found, &p->options));
@@ -52,7 +54,8 @@ static void check_cut(bench *b, const problem *p, apsis_type type, const cut *at
 
 static void draw_problem(chance *c, problem *p, uint8_t *mask) {
     const int values = 2 + (int)roll_below(c, VALUES - 2);
-    for (int64_t i = 0; i < pixels_of(p); ++i) mask[i] = i > 0 && roll_below(c, 2) ? mask[i - 1] : (uint8_t)roll_below(c, values);
+    for (int64_t i = 0; i < pixels_of(p); ++i)
+        mask[i] = i > 0 && roll_below(c, 2) ? mask[i - 1] : (uint8_t)roll_below(c, values);
     p->mask = mask;
     p->options.connectivity = 1 + (int)roll_below(c, p->ndim);
     if (roll_below(c, 2)) set_spacing(p, 3, 2, 5, 0.1);
@@ -95,13 +98,15 @@ static void refused(bench *b) {
     int64_t count = -1;
     assert_fails(b->ctx, apsis_slab_statistics(b->ctx, &set, -1, &part, 1, &count, NULL), APSIS_ERROR_ARGUMENT, "start is -1");
     assert_fails(b->ctx, apsis_slab_statistics(b->ctx, &set, 0, NULL, 1, &count, NULL), APSIS_ERROR_ARGUMENT, "parts is NULL");
-    assert_fails(b->ctx, apsis_slab_contacts(b->ctx, &set, NULL, NULL, 1, &count, NULL), APSIS_ERROR_ARGUMENT, "contacts is NULL");
+    assert_fails(b->ctx, apsis_slab_contacts(b->ctx, &set, NULL, NULL, 1, &count, NULL), APSIS_ERROR_ARGUMENT,
+                 "contacts is NULL");
     assert_fails(b->ctx, apsis_slab_merge_contacts(b->ctx, 2, &contact, &count, NULL), APSIS_ERROR_ARGUMENT, "capacity is -1");
     assert_fails(b->ctx, apsis_slab_merge_contacts(b->ctx, 2, &contact, NULL, NULL), APSIS_ERROR_ARGUMENT, "count is NULL");
     count = 0;
     assert_fails(b->ctx, apsis_slab_merge_contacts(b->ctx, 4, NULL, &count, NULL), APSIS_ERROR_ARGUMENT, "ndim is 4");
     options.flags = APSIS_DENSE;
-    assert_fails(b->ctx, apsis_slab_statistics(b->ctx, &set, 0, &part, 1, &count, &options), APSIS_ERROR_UNSUPPORTED, "APSIS_DENSE");
+    assert_fails(b->ctx, apsis_slab_statistics(b->ctx, &set, 0, &part, 1, &count, &options), APSIS_ERROR_UNSUPPORTED,
+                 "APSIS_DENSE");
     options.flags = APSIS_PERIODIC_X;
     assert_fails(b->ctx, apsis_slab_contacts(b->ctx, &set, NULL, &contact, 1, &count, &options), APSIS_ERROR_UNSUPPORTED,
                  "APSIS_PERIODIC_X");

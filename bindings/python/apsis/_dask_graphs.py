@@ -28,7 +28,7 @@ from . import _dask_tasks as tasks
 from . import slabs
 from ._arrays import Array
 from ._calls import chosen_device as chosen
-from ._context import COMPONENT, Device
+from ._context import COMPONENT, CONTACT, Device
 from ._dask_tasks import Slab
 from ._errors import wrong
 from ._options import flag
@@ -248,6 +248,41 @@ def measured(join: Joined) -> Any:
     name = f"apsis-statistics-{tokenize(join.layer.name)}"
     layer = _layer(name, [Task((name, 0), tasks.statistics, join.all())], join.layer)
     return _DaskArray(layer.graph, name, ((math.nan,),), dtype=COMPONENT)
+
+
+# ---- Values ----
+
+def value_statistics(image: Cut, kept: Layer, device: Optional[Device]) -> Any:
+    name = f"apsis-values-known-{tokenize(kept.name, device)}"
+    made = [Task((name, 0, k), tasks.values, kept.ref(k), slab, device) for k, slab in enumerate(image.slabs)]
+    layer = _layer(name, [*made, *_added_up(name, len(made), tasks.merge_values, ())], kept)
+    return _table(layer, len(_tree(len(made))), tasks.statistics_of_parts, COMPONENT)
+
+
+def contacts(image: Cut, kept: Layer, how: dict[str, Any], device: Optional[Device]) -> Any:
+    name = f"apsis-contacts-known-{tokenize(kept.name, how, device)}"
+    made, row = [], None  # of the last slab that has rows
+    for k, slab in enumerate(image.slabs):
+        made.append(Task((name, 0, k), tasks.contacts, kept.ref(k), row if slab.shape[0] else None, how, device))
+        if slab.shape[0]:
+            made.append(Task((f"{name}-row", k), tasks.last_row, kept.ref(k)))
+            row = TaskRef((f"{name}-row", k))
+    layer = _layer(name, [*made, *_added_up(name, len(image.slabs), tasks.merge_contacts, (image.mask.ndim, how["spacing"]))],
+                   kept)
+    return _table(layer, len(_tree(len(image.slabs))), np.array, CONTACT)
+
+
+def _added_up(name: str, count: int, merge: Callable[..., Any], more: Sequence[Any]) -> list[Task]:
+    """What the slabs tell, up the tree."""
+    return [Task((name, level + 1, j), merge, List([TaskRef((name, level, k)) for k in group]), *more)
+            for level, groups in enumerate(_tree(count)) for j, group in enumerate(groups)]
+
+
+def _table(layer: Layer, top: int, finish: Callable[..., Any], dtype: Any) -> Any:
+    """The array of what is known of all, of which the length is known when it is computed."""
+    name = f"{layer.name}-table"
+    table = _layer(name, [Task((name, 0), finish, layer.ref(top, 0))], layer)
+    return _DaskArray(table.graph, name, ((math.nan,),), dtype=dtype)
 
 
 # ---- Geodesic ----

@@ -176,6 +176,35 @@ def _writable(labels: Labels) -> Labels:
                                numbers=None if labels.numbers is None else labels.numbers.copy())
 
 
+# ---- Values ----
+
+def values(kept: Array, slab: Slab, device: Any) -> NDArray[Any]:
+    """What is known of each value of a slab."""
+    return slabs.statistics(kept, slab.start, device=device)
+
+
+def statistics_of_parts(parts: NDArray[Any]) -> NDArray[Any]:
+    return slabs.measure(parts)
+
+
+def merge_values(told: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    return slabs.merge_parts(*told)
+
+
+def last_row(kept: Array) -> NDArray[Any]:
+    row = kept[-1]
+    return np.asarray(row.get() if hasattr(row, "get") else row)
+
+
+def contacts(kept: Array, before: Optional[NDArray[Any]], how: dict[str, Any], device: Any) -> NDArray[Any]:
+    """Which values touch in a slab, and across the cut before it."""
+    return slabs.contacts(kept, before, device=device, **how)
+
+
+def merge_contacts(told: Sequence[NDArray[Any]], axes: int, spacing: Any) -> NDArray[Any]:
+    return slabs.merge_contacts(*told, axes=axes, spacing=spacing)
+
+
 # ---- Geodesic ----
 
 def relax(bits: Array, seeds: Array, slab: Slab, extent: int, nearest: bool, how: dict[str, Any]) -> Paths:

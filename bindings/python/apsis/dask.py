@@ -30,7 +30,7 @@ from ._arrays import Array
 from ._context import Device
 from ._options import Spacing, flag
 
-__all__ = ["distance", "geodesic", "label", "nearest", "statistics", "voronoi"]
+__all__ = ["contacts", "distance", "geodesic", "label", "nearest", "statistics", "value_statistics", "voronoi"]
 
 
 def distance(set: Array, *, nearest: Union[bool, DTypeLike] = False, dtype: Optional[DTypeLike] = np.float32,
@@ -211,6 +211,55 @@ def statistics(set: Array, *, connectivity: Optional[int] = 1, largest: Optional
     _, _, join = graphs.joined(set, True, device, connectivity=connectivity, largest=largest, min_area=min_area,
                                max_area=max_area, border=border, inner=inner, complement=complement, by_value=labels)
     return graphs.measured(join)
+
+
+def value_statistics(labels: Array, *, device: Optional[Device] = None) -> Array:
+    """What is known of each value of a label image, wherever its elements are: nothing is labelled.
+
+    Parameters
+    ----------
+    labels : dask array of integers, of 2 or 3 axes
+        It is kept in the size of its elements.
+    device
+        As for `distance`.
+
+    Returns
+    -------
+    dask array of COMPONENT
+        As apsis.statistics gives them, of NumPy and in one chunk; how many they are is known when they are computed.
+
+    Examples
+    --------
+    >>> cells = dask.array.from_array(np.array([[7, 0], [7, 9]]), chunks=1)
+    >>> apsis.dask.value_statistics(cells)["area"].compute()
+    array([1, 2, 1])
+    """
+    cut = graphs.cut("labels", labels, by_value=True)
+    graphs.check_device(device)
+    return graphs.value_statistics(cut, graphs.bits(cut, True), device)
+
+
+def contacts(labels: Array, *, connectivity: Optional[int] = 1, spacing: Spacing = None,
+             device: Optional[Device] = None) -> Array:
+    """Which values of a label image touch, and how much.
+
+    Parameters
+    ----------
+    labels, device
+        As for `value_statistics`.
+    connectivity, spacing
+        As for apsis.contacts.
+
+    Returns
+    -------
+    dask array of CONTACT
+        As apsis.contacts gives them, of NumPy and in one chunk; how many they are is known when they are computed.
+    """
+    cut = graphs.cut("labels", labels, by_value=True)
+    how: dict[str, Any] = {"connectivity": connectivity, "spacing": spacing}
+    slabs.contacts(cut.nothing(cut.mask.dtype), device="cpu", **how)
+    graphs.check_device(device)
+    return graphs.contacts(cut, graphs.bits(cut, True), how, device)
 
 
 def geodesic(set: Array, seeds: Array, *, nearest: Union[bool, DTypeLike] = False, dtype: Optional[DTypeLike] = np.float32,

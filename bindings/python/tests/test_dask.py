@@ -137,6 +137,16 @@ def test_maps_of_label_images_are_those_of_the_whole_image(shape, dtype, how):
         compare(apsis.dask.voronoi(*other, labels=True, max_distance=3), grown)
 
 
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.uint32, np.int64])
+def test_values_and_contacts_of_label_images_are_those_of_the_whole_image(shape, dtype):
+    image, how = random.integers(-2, 3, shape).astype(dtype), {"connectivity": 2, "spacing": 0.1}
+    known, pairs = apsis.statistics(image), apsis.contacts(image, **how)
+    for [labels] in cuts(image):
+        got = dask.compute(apsis.dask.value_statistics(labels), apsis.dask.contacts(labels, **how))
+        assert got[0].tobytes() == known.tobytes() and got[1].tobytes() == pairs.tobytes()
+
+
 def test_a_path_that_crosses_slabs_many_times():
     image = np.zeros((20, 41), bool)
     image[:, ::2] = True

@@ -77,6 +77,20 @@ def label_sides(told):
              slabs.merge(*told[k + 1:], labels=True)[0] if k + 1 < len(told) else None) for k in range(len(told))]
 
 
+@pytest.mark.parametrize("image", LABELS)
+def test_values_are_those_of_the_whole_image(image):
+    told = [slabs.statistics(part, start) for start, part in pieces(image)]
+    assert slabs.measure(slabs.merge_parts(*told)).tobytes() == apsis.statistics(image).tobytes()
+
+
+@pytest.mark.parametrize("image", LABELS)
+@pytest.mark.parametrize("how", [{}, {"connectivity": 2, "spacing": 0.1}])
+def test_contacts_are_those_of_the_whole_image(image, how):
+    told = [slabs.contacts(part, image[start - 1] if start else None, **how) for start, part in pieces(image)]
+    got = slabs.merge_contacts(*told, axes=image.ndim, spacing=how.get("spacing"))
+    assert got.tobytes() == apsis.contacts(image, **how).tobytes()
+
+
 def test_cells_are_those_of_the_whole_image():
     image = IMAGES[0]
     sides = outside([slabs.summary(part, start) for start, part in pieces(image)])

@@ -82,7 +82,9 @@ Arguments arguments_of(Request &request, const std::string &verb) {
         arguments.choice("--type", kDistanceTypeWords,
                          "Type of the distances. Default: f32. i32 and i64 hold squares of Euclidean ones.", request.type);
     } else {
-        arguments.choice("--type", kIndexTypes, "Type of the output. Default: i32, or i64 beyond 2^31 pixels, or for labels of 64 bits.", request.type);
+        arguments.choice("--type", kIndexTypes,
+                         "Type of the output. Default: i32, or i64 beyond 2^31 pixels, or for labels of 64 bits.",
+                         request.type);
     }
     arguments.flag("--overwrite", "Replace OUT.tif if it exists. Default: refuse.", request.overwrite);
     arguments.flag("--cpu", "Compute on the CPU. Default: each rank on a CUDA device of its machine, if there are any.",
