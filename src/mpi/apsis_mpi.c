@@ -1,8 +1,8 @@
 /*
  * libapsis_mpi: the slabs of apsis.h, told to each other by the ranks of a communicator.
  *
- * This file, and ranks.h and values.h beside it, are the library, and what a program compiles for an MPI of its own.  There is no algorithm
- * on pixels here: the slab functions are called, and what they tell is passed on.
+ * This file, and ranks.h and values.h beside it, are the library, and what a program compiles for an MPI of its own.  There is
+ * no algorithm on pixels here: the slab functions are called, and what they tell is passed on.
  */
 #include "values.h"
 

@@ -23,8 +23,8 @@ using Progress = std::function<void(double)>;
 /// A part of an image along its last axis; for a whole image, all of it.
 struct Slab {
     int64_t start = 0, extent = 0;  // where it begins, and the image's extent
-    // As in apsis_slab: of the set, and of its complement.  Of a label image, whose distances are measured: where the run begins
-    // that goes on in the first row, which may be that row, and the first row beyond that of the last row.
+    // As in apsis_slab: of the set, and of its complement.  Of a label image, whose distances are measured: where the run
+    // begins that goes on in the first row, which may be that row, and the first row beyond that of the last row.
     const int64_t *above[2] = {}, *below[2] = {};
     // Of these sites the labels, where a map is to have labels in place of indices.
     const int64_t *above_labels = nullptr, *below_labels = nullptr;

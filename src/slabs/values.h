@@ -13,8 +13,8 @@ void place_parts(const View &labels, int axes, int64_t start, std::vector<apsis_
 /// Adds up those of equal values, in ascending order.  Returns how many there are.
 int64_t merge_parts(int64_t count, apsis_part *parts);
 
-/// Adds up faces and corners of equal pairs, in ascending order, and leaves out pairs that have none any more.  Returns how many
-/// there are.
+/// Adds up faces and corners of equal pairs, in ascending order, and leaves out pairs that have none any more.  Returns how
+/// many there are.
 int64_t merge_contacts(int64_t count, apsis_contact *contacts);
 
 }  // namespace apsis::slabs

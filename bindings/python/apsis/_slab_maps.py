@@ -168,7 +168,7 @@ def voronoi(set: Array, start: int, extent: int, above: Optional[Columns] = None
     >>> told = apsis.slabs.summary([[7, 0, 9]], 4, labels=True)
     >>> apsis.slabs.voronoi([[0, 0, 0], [0, 0, 0]], 5, 7, told[1], labels=True, max_distance=1)
     array([[7, 0, 9],
-           [0, 0, 0]], dtype=int32)
+           [0, 0, 0]])
     """
     source = as_slab(set, labels)
     slab = _slab(source, start, extent, labels, above=above, below=below)
