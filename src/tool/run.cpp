@@ -42,8 +42,7 @@ Run::Run(const RunRequest &request, Outputs &outputs, Progress &progress)
     end_of("prepare");
 }
 
-void Run::plan(Maps maps) {
-    if (request_.reading.labels && maps.whole.empty()) maps.whole = "label images have no slabs";
+void Run::plan(const Maps &maps) {
     Demand demand;
     demand.shape = shape();
     demand.set = set_.type();
@@ -79,7 +78,7 @@ std::int64_t Run::scratch(const Maps &maps, const Shape &slab) const {
         images[place] = {nullptr, type, slab.dimensions, {slab.width, slab.height, slab.depth}, {}, APSIS_HOST, 0};
         call[place] = &images[place];
     };
-    describe(0, APSIS_BIT);
+    describe(0, set_.type());
     for (const auto &[key, type] : maps.types) describe(std::string_view(key) == "nearest" ? 2 : 1, type);
     const bool distance = maps.transform == APSIS_DISTANCE, pages = maps.options.flags & APSIS_SLICES;
     if (std::string_view(maps.types[0].first) == "cells" && distance) std::swap(call[1], call[2]);  // nearest pixels

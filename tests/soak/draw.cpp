@@ -269,7 +269,8 @@ Layout draw_layout(Dice &dice) {
 /// Slabs are for some options only; others would be refused for the slab's sake.
 bool has_slabs(const Problem &p) {
     const apsis_options &o = p.options;
-    if (o.method != APSIS_AUTO || o.flags & (APSIS_SLICES | APSIS_LABELS | APSIS_BORDER | PERIODIC)) return false;
+    if (o.method != APSIS_AUTO || o.flags & (APSIS_SLICES | PERIODIC)) return false;
+    if (o.flags & APSIS_LABELS && p.transform != APSIS_DISTANCE) return false;
     if (p.transform == APSIS_DISTANCE) return o.metric <= APSIS_CITY_BLOCK || (o.metric == APSIS_CHESSBOARD && !p.type[SECOND]);
     return p.transform == APSIS_GEODESIC || p.transform == APSIS_COMPONENTS;
 }

@@ -153,6 +153,7 @@ Maps Components::maps(const Run &run) const {
     if (fills_holes_) maps.options.flags |= APSIS_NO_INNER;  // they are found by such a selection
     const bool separate = maps.options.flags & APSIS_SLICES;
     maps.whole = run.file("picture")                                              ? "--picture shows all of it"
+                 : labels()                                                       ? "components of label images have no slabs"
                  : method_                                                        ? "--method tile-fill has no slabs"
                  : separate && type == APSIS_I32 && run.index_type() == APSIS_I64 ? "--type i32 might not hold it"
                                                                                   : "";

@@ -109,10 +109,9 @@ Maps Distance::maps(const Run &run) const {
         usage(
             "--border counts what lies outside as pixels of 0, but no distance leads to these: use --labels, --signed or "
             "--sites zero");
-    maps.whole = run.file("picture")                               ? "--picture shows all of it"
-                 : run.file("picture_nearest")                     ? "--picture-nearest shows all of it"
-                 : border_ && !(maps.options.flags & APSIS_SLICES) ? "--border has no slabs"
-                                                                   : settings_.why_whole(maps.options);
+    maps.whole = run.file("picture")           ? "--picture shows all of it"
+                 : run.file("picture_nearest") ? "--picture-nearest shows all of it"
+                                               : settings_.why_whole(maps.options);
     return maps;
 }
 

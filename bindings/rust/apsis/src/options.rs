@@ -102,6 +102,15 @@ impl Options {
         self
     }
 
+    /// How many numbers slabs of maps tell of each column, each way.
+    pub(crate) const fn told(&self) -> usize {
+        if self.0.flags & sys::APSIS_LABELS != 0 {
+            3
+        } else {
+            1
+        }
+    }
+
     /// Components: leave out all but this many, the largest.
     pub const fn largest(mut self, count: i32) -> Options {
         self.0.largest = count;
