@@ -61,7 +61,12 @@ __global__ void __launch_bounds__(BLOCK) plant_sources(FieldTasks<Length> tasks,
 
 }  // namespace
 
-FieldShape::FieldShape(const int64_t size[3], int axes) : axes(axes), width(size[0]), height(size[1]), depth(size[2]) {
+FieldShape::FieldShape(const int64_t size[3], int axes, const Periodic &periodic)
+    : axes(axes),
+      width(size[0]),
+      height(size[1]),
+      depth(size[2]),
+      periodic(periodic) {
     const int side = axes == 2 ? FieldTile<2>::WIDTH : FieldTile<3>::WIDTH;
     across = static_cast<uint32_t>(ceil_div(width, side));
     down = static_cast<uint32_t>(ceil_div(height, side));

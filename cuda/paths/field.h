@@ -7,6 +7,9 @@
 // nothing nearer is left (field_tasks.cuh; near-far, Davidson et al. 2014).  No block waits for a block that may not have
 // begun, and the host waits for none.
 //
+// Where an image closes on itself, the cells of a tile at its seam then offer their lengths to those across it, whose tiles are
+// woken.
+//
 //     FieldTasks<int32_t> tasks(shape, fields, carver);
 //     clear_tasks(tasks, always, stream);
 //     start_fields(tasks, members, lengths, sources, count, always, stream);
@@ -20,6 +23,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "core/seam.h"
 #include "core/steps.h"
 #include "cuda/runtime/launch.h"
 #include "runtime/workspace.h"
@@ -38,13 +42,14 @@ struct FieldTile {
 struct FieldShape {
     int axes;
     int64_t width, height, depth;
+    Periodic periodic;
     uint32_t across, down, deep;  // tiles
 
     struct Place {
         int64_t x, y, z;
     };
 
-    FieldShape(const int64_t size[3], int axes);
+    FieldShape(const int64_t size[3], int axes, const Periodic &periodic);
 
     APSIS_BOTH int64_t tiles() const { return int64_t(across) * down * deep; }
     APSIS_BOTH int tile_cells() const { return axes == 2 ? FieldTile<2>::CELLS : FieldTile<3>::CELLS; }

@@ -218,7 +218,7 @@ struct Scratch {
     Name *names;
     size_t bytes;
 
-    Scratch(const GeodesicJob &job, const GeodesicPlan &plan_, void *memory) : plan(plan_), shape(job.set.size, job.axes) {
+    Scratch(const GeodesicJob &job, const GeodesicPlan &plan_, void *memory) : plan(plan_), shape(job.set.size, job.axes, job.periodic) {
         Carver carver(memory), narrow, wide;
         FieldTasks<int32_t>(shape, 1, narrow);
         FieldTasks<int64_t>(shape, 1, wide);

@@ -53,9 +53,9 @@ class PairBounds {
           stream_(stream),
           memory_(static_cast<uint8_t *>(memory)),
           carver_(memory),
-          shape_(job.set.size, job.axes),
+          shape_(job.set.size, job.axes, job.periodic),
           tasks_(shape_, BATCH<Length>, carver_),
-          pairs_{ranks, Moves(job.steps, job.axes), shape_, bounds, job.budget} {
+          pairs_{ranks, Moves(job), shape_, bounds, job.budget} {
         const int64_t pixels = job.set.pixels();
         pairs_.witness = spare;
         pairs_.components = static_cast<uint32_t>(most_components());
