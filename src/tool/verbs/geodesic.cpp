@@ -54,6 +54,7 @@ void Geodesic::add_to(Arguments &arguments) {
         "place of its index, and 0 in place of -1. IN.tif is a set.",
         seed_labels_);
     paths_.add_to(arguments);
+    request_.reading.add_periodic(arguments);
     arguments.number("--max-distance", "D", "Look no farther than D: beyond it, there is no path. Default: no limit.",
                      max_distance_);
     add_picture(arguments, "--picture",
