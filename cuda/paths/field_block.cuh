@@ -274,9 +274,10 @@ __device__ void store_tile(const Walk<Rule> &walk, const SweepPath<Rule, AXES, C
 
 /// Whether a tile has cells at a seam of the image.
 template <class Rule>
-__device__ bool is_at_seam(const FieldShape &shape, const TileVisit<Rule> &visit) {
+__device__ bool is_at_seam(const Walk<Rule> &walk, const TileVisit<Rule> &visit) {
+    const FieldShape &shape = walk.tasks.shape;
     const auto is_at = [&](int axis, uint32_t tile, uint32_t tiles) {
-        return shape.periodic.along[axis] && (tile == 0 || tile + 1 == tiles);
+        return walk.periodic.along[axis] && (tile == 0 || tile + 1 == tiles);
     };
     return is_at(0, visit.x, shape.across) || is_at(1, visit.y, shape.down) || is_at(2, visit.z, shape.deep);
 }
@@ -296,8 +297,8 @@ __device__ bool offer_across(const Walk<Rule> &walk, uint32_t field, int64_t cel
     for (int n = 0; n < 27; ++n) {
         const int dx = n % 3 - 1, dy = n / 3 % 3 - 1, dz = n / 9 - 1;
         const auto step = walk.step[kind_of(dx, dy, dz)];
-        const int64_t x = shape.periodic.wrap(0, at.x + dx, shape.width), y = shape.periodic.wrap(1, at.y + dy, shape.height),
-                      z = shape.periodic.wrap(2, at.z + dz, shape.depth);
+        const int64_t x = walk.periodic.wrap(0, at.x + dx, shape.width), y = walk.periodic.wrap(1, at.y + dy, shape.height),
+                      z = walk.periodic.wrap(2, at.z + dz, shape.depth);
         const bool crosses = x != at.x + dx || y != at.y + dy || z != at.z + dz;
         if (step == 0 || !crosses || x < 0 || y < 0 || z < 0) continue;
         const int64_t to = first + shape.cell_of(x, y, z);
@@ -373,7 +374,7 @@ __device__ bool move_on(const Walk<Rule> &walk, SharedTile<Rule, AXES, CONNECTIV
 }
 
 /// Block: works on a task, and on the tiles that follow from it, until there is none left for it.
-template <class Rule, int AXES, int CONNECTIVITY>
+template <class Rule, int AXES, int CONNECTIVITY, bool CLOSES>
 __device__ void process_task(const Walk<Rule> &walk, SharedTile<Rule, AXES, CONNECTIVITY> &shared, uint32_t task) {
     using Shared = SharedTile<Rule, AXES, CONNECTIVITY>;
     const SweepPath<Rule, AXES, CONNECTIVITY> path(walk);
@@ -392,15 +393,17 @@ __device__ void process_task(const Walk<Rule> &walk, SharedTile<Rule, AXES, CONN
             shorten(path, shared);
             store_tile(walk, path, shared, visit, next_tiles, loaded);
             __syncthreads();
-            if (is_at_seam(walk.tasks.shape, visit)) cross_seams<Rule, AXES, CONNECTIVITY>(walk, visit, next_tiles);
+            if (CLOSES && is_at_seam(walk, visit))
+                cross_seams<Rule, AXES, CONNECTIVITY>(walk, visit, next_tiles);
             if (!move_on(walk, shared, visit, next_tiles)) break;
         }
         task = leave_field<typename Rule::Value, Shared::THREADS>(walk.tasks, visit.field, walk.span);
     }
 }
 
-/// Blocks take tasks until nothing waits.
-template <class Rule, int AXES, int CONNECTIVITY>
+/// Blocks take tasks until nothing waits.  CLOSES: whether the image closes on itself.  Other images have kernels of their own,
+/// which keep more in registers.
+template <class Rule, int AXES, int CONNECTIVITY, bool CLOSES>
 __global__ void __launch_bounds__(SharedTile<Rule, AXES, CONNECTIVITY>::THREADS,
                                   SharedTile<Rule, AXES, CONNECTIVITY>::BLOCKS_PER_SM) walk_tiles(Walk<Rule> walk) {
     using Shared = SharedTile<Rule, AXES, CONNECTIVITY>;
@@ -412,28 +415,32 @@ __global__ void __launch_bounds__(SharedTile<Rule, AXES, CONNECTIVITY>::THREADS,
     for (;;) {
         const uint32_t task = next_task<typename Rule::Value, Shared::THREADS>(walk.tasks, all_begun, walk.span);
         if (task == LEAVE) return;
-        process_task(walk, shared, task);
+        process_task<Rule, AXES, CONNECTIVITY, CLOSES>(walk, shared, task);
     }
 }
 
 /// As many blocks as the device runs at once: otherwise blocks that wait might hold the places that others need to end their
 /// tasks.
-template <class Rule, int AXES, int CONNECTIVITY>
+template <bool CLOSES, class Rule, int AXES, int CONNECTIVITY>
 void launch_walk(const Walk<Rule> &walk, cudaStream_t stream) {
     constexpr int THREADS = SharedTile<Rule, AXES, CONNECTIVITY>::THREADS;
-    const auto kernel = walk_tiles<Rule, AXES, CONNECTIVITY>;
+    const auto kernel = walk_tiles<Rule, AXES, CONNECTIVITY, CLOSES>;
     const int64_t blocks = std::min({walk.tasks.tasks(), resident_blocks(kernel, THREADS), MOST_RESIDENT});
     launch("walk_tiles", kernel, blocks, THREADS, stream, walk);
 }
 
-template <class Rule>
-void run_walk(const Walk<Rule> &walk, int connectivity, cudaStream_t stream) {
+template <bool CLOSES, class Rule>
+void launch_walk(const Walk<Rule> &walk, int connectivity, cudaStream_t stream) {
     if (walk.tasks.shape.axes == 2)
-        connectivity == 1 ? launch_walk<Rule, 2, 1>(walk, stream) : launch_walk<Rule, 2, 2>(walk, stream);
+        connectivity == 1 ? launch_walk<CLOSES, Rule, 2, 1>(walk, stream) : launch_walk<CLOSES, Rule, 2, 2>(walk, stream);
     else if (connectivity == 1)
-        launch_walk<Rule, 3, 1>(walk, stream);
+        launch_walk<CLOSES, Rule, 3, 1>(walk, stream);
     else
-        connectivity == 2 ? launch_walk<Rule, 3, 2>(walk, stream) : launch_walk<Rule, 3, 3>(walk, stream);
+        connectivity == 2 ? launch_walk<CLOSES, Rule, 3, 2>(walk, stream) : launch_walk<CLOSES, Rule, 3, 3>(walk, stream);
 }
+
+/// For images that close on themselves (field_closed.cu).
+template <class Rule>
+void run_closed_walk(const Walk<Rule> &walk, int connectivity, cudaStream_t stream);
 
 }  // namespace apsis::cuda::paths

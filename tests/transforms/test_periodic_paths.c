@@ -177,30 +177,33 @@ static void tilings(bench *b) {
     free(tiles);
 }
 
-/** A full torus looks the same from everywhere: half its sides. */
+/** A full torus looks the same from everywhere: half its sides.  So nearly every pixel needs a field of its own. */
 static void a_full_torus(bench *b) {
+    const int w = effort(10) < 10 ? 18 : 70, h = effort(10) < 10 ? 12 : 44;
     static uint8_t mask[70 * 44];
     memset(mask, 1, sizeof mask);
-    problem p = new_problem(2, 70, 44, 1, mask);
+    problem p = new_problem(2, w, h, 1, mask);
     p.options.metric = APSIS_CITY_BLOCK;
     p.options.flags = periodic_flags(3);
     const given how = {.set = APSIS_U8, .distance = APSIS_I32, .nearest = APSIS_I32};
     apsis_extent extent;
     int64_t count;
     outputs out = run_eccentricity(b, &p, &how, &extent, 1, &count);
-    for (int i = 0; i < 70 * 44; ++i) assert_int_equal(((int32_t *)out.distance)[i], 35 + 22);
-    for (int i = 0; i < 70 * 44; ++i)
-        assert_int_equal(((int32_t *)out.nearest)[i], (i / 70 + 22) % 44 * 70 + (i % 70 + 35) % 70);
-    assert_true(extent.radius == 57 && extent.diameter == 57 && extent.centre == 0 && extent.ends[1] == 22 * 70 + 35);
+    for (int i = 0; i < w * h; ++i) {
+        assert_int_equal(((int32_t *)out.distance)[i], w / 2 + h / 2);
+        assert_int_equal(((int32_t *)out.nearest)[i], (i / w + h / 2) % h * w + (i % w + w / 2) % w);
+    }
+    assert_true(extent.radius == w / 2 + h / 2 && extent.diameter == extent.radius);
+    assert_true(extent.centre == 0 && extent.ends[0] == 0 && extent.ends[1] == h / 2 * w + w / 2);
     free_outputs(&out);
 }
 
 /** Larger components than a block of 4096 pixels, with and without farthest pixels, as a field from every pixel gives it. */
 static void larger_shapes(bench *b) {
-    const int64_t side = effort(10) < 10 ? 66 : 100, size[3] = {side, side, 1};
+    const int64_t side = effort(10) < 10 ? 34 : 100, size[3] = {side, side, 1};
     chance c = {2705};
     uint8_t *mask = must_alloc((size_t)(side * side));
-    for (int i = 0; i < 6; ++i) {
+    for (int i = 0; i < effort(6); ++i) {
         fill_mask(mask, size, NOISE, i % 2 ? 0.65 : 0.85, &c);
         problem p = new_problem(2, side, side, 1, mask);
         p.options.flags = periodic_flags(1 + i % 3);
@@ -246,12 +249,12 @@ static void a_very_long_path(bench *b) {
 
 /** The bytes are the same whatever the threads, and in whatever order they come. */
 static void random_schedules(bench *b) {
-    enum { N = 70, PIXELS = N * N };
-    const int64_t size[3] = {N, N, 1};
+    const int64_t side = effort(10) < 10 ? 20 : 70, size[3] = {side, side, 1};
+    const size_t pixels = (size_t)(side * side);
     chance c = {2706};
-    uint8_t *mask = must_alloc(PIXELS);
+    uint8_t *mask = must_alloc(pixels);
     fill_mask(mask, size, NOISE, 0.85, &c);
-    problem p = new_problem(2, N, N, 1, mask);
+    problem p = new_problem(2, side, side, 1, mask);
     p.options.flags = periodic_flags(3);
     int64_t count;
     outputs want = run_eccentricity(b, &p, &BOTH, NULL, 0, &count);
@@ -259,8 +262,8 @@ static void random_schedules(bench *b) {
     for (int run = 0; run < effort(30); ++run) {
         assert_ok(b->ctx, apsis_set_threads(b->ctx, 1 + run % 4));
         outputs out = run_eccentricity(b, &p, &BOTH, NULL, 0, &count);
-        assert_memory_equal(out.distance, want.distance, PIXELS * sizeof(double));
-        assert_memory_equal(out.nearest, want.nearest, PIXELS * sizeof(int32_t));
+        assert_memory_equal(out.distance, want.distance, pixels * sizeof(double));
+        assert_memory_equal(out.nearest, want.nearest, pixels * sizeof(int32_t));
         free_outputs(&out);
     }
     assert_ok(b->ctx, apsis_set_progress(b->ctx, NULL, NULL));
