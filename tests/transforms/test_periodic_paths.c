@@ -1,11 +1,10 @@
 /* Paths in images that close on themselves along some axes: against searches that step over their seams, and against tilings. */
+#include "periodic.h"
 #include "run_eccentricity.h"
 #include "run_labels.h"
 
 static const given BOTH = {.set = APSIS_U8, .distance = APSIS_F64, .nearest = APSIS_I32};
 static const given ALONE = {.set = APSIS_BIT, .distance = APSIS_F32};
-
-static uint32_t periodic_flags(int which) { return (uint32_t)which * APSIS_PERIODIC_X; }
 
 /** A problem of small images as one batch, the i-th of some with every metric, connectivity and set of periodic axes. */
 static problem small_problem(int i, int64_t w, int64_t h, int images, const uint8_t *mask) {
