@@ -147,10 +147,10 @@ template void start_fields(const FieldTasks<int32_t> &, const uint32_t *, int32_
                            DeviceCondition, cudaStream_t);
 template void start_fields(const FieldTasks<int64_t> &, const uint32_t *, int64_t *, const FieldSource *, int64_t,
                            DeviceCondition, cudaStream_t);
-template void run_fields(const FieldTasks<int32_t> &, int32_t *, const Steps &, const Periodic &, uint32_t *,
-                         DeviceCondition, cudaStream_t);
-template void run_fields(const FieldTasks<int64_t> &, int64_t *, const Steps &, const Periodic &, uint32_t *,
-                         DeviceCondition, cudaStream_t);
+template void run_fields(const FieldTasks<int32_t> &, int32_t *, const Steps &, const Periodic &, uint32_t *, DeviceCondition,
+                         cudaStream_t);
+template void run_fields(const FieldTasks<int64_t> &, int64_t *, const Steps &, const Periodic &, uint32_t *, DeviceCondition,
+                         cudaStream_t);
 template void run_names(const FieldTasks<int32_t> &, int32_t *, const int32_t *, const Steps &, const Periodic &,
                         DeviceCondition, cudaStream_t);
 template void run_names(const FieldTasks<int32_t> &, int32_t *, const int64_t *, const Steps &, const Periodic &,

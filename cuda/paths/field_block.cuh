@@ -393,8 +393,7 @@ __device__ void process_task(const Walk<Rule> &walk, SharedTile<Rule, AXES, CONN
             shorten(path, shared);
             store_tile(walk, path, shared, visit, next_tiles, loaded);
             __syncthreads();
-            if (CLOSES && is_at_seam(walk, visit))
-                cross_seams<Rule, AXES, CONNECTIVITY>(walk, visit, next_tiles);
+            if (CLOSES && is_at_seam(walk, visit)) cross_seams<Rule, AXES, CONNECTIVITY>(walk, visit, next_tiles);
             if (!move_on(walk, shared, visit, next_tiles)) break;
         }
         task = leave_field<typename Rule::Value, Shared::THREADS>(walk.tasks, visit.field, walk.span);

@@ -400,7 +400,8 @@ apsis_status apsis_mpi_eccentricity(apsis_context *context, MPI_Comm comm, const
     if (!begin(&c, context, comm, set, options)) return end(&c);
     for (int i = 0; i < 3; ++i) {
         checked[i] = images[i];
-        if (!images[i] || !is_ring(&c, set) || images[i]->ndim != set->ndim || images[i]->size[set->ndim - 1] != c.rows) continue;
+        if (!images[i] || !is_ring(&c, set) || images[i]->ndim != set->ndim || images[i]->size[set->ndim - 1] != c.rows)
+            continue;
         of_all[i] = *images[i];
         of_all[i].size[set->ndim - 1] = c.extent;
         checked[i] = &of_all[i];

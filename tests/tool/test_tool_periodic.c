@@ -28,7 +28,8 @@ static double expected(size_t way, int i, int64_t *nearest) {
     for (int j = from; j < to; ++j) {
         const bool counts = kWays[way].labels ? samples[i] && samples[j] != samples[i] : samples[j] != 0;
         if (!counts && !(i == j && kWays[way].labels && samples[i] == 0)) continue;
-        const int offset[3] = {abs(j % WIDTH - i % WIDTH), abs(j % plane / WIDTH - i % plane / WIDTH), abs(j / plane - i / plane)};
+        const int offset[3] = {abs(j % WIDTH - i % WIDTH), abs(j % plane / WIDTH - i % plane / WIDTH),
+                               abs(j / plane - i / plane)};
         double square = 0;
         for (int a = 0; a < 3; ++a) {
             const int far = kWays[way].closed[a] && offset[a] > size[a] / 2 ? size[a] - offset[a] : offset[a];
@@ -165,8 +166,8 @@ static void test_refused(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_distance, start), cmocka_unit_test_setup(test_components_and_contacts, start),
-        cmocka_unit_test_setup(test_paths, start), cmocka_unit_test_setup(test_refused, start)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test_setup(test_distance, start),
+                                       cmocka_unit_test_setup(test_components_and_contacts, start),
+                                       cmocka_unit_test_setup(test_paths, start), cmocka_unit_test_setup(test_refused, start)};
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

@@ -96,7 +96,7 @@ static void workspaces(bench *b) {
 }
 
 int main(int argc, char **argv) {
-    static const test_case cases[] = {
-        TEST(images_without_pixels, EVERYWHERE), TEST(wrong_arguments, EVERYWHERE), TEST(workspaces, EVERYWHERE)};
+    static const test_case cases[] = {TEST(images_without_pixels, EVERYWHERE), TEST(wrong_arguments, EVERYWHERE),
+                                      TEST(workspaces, EVERYWHERE)};
     return RUN_CASES(cases, argc, argv);
 }

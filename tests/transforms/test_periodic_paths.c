@@ -278,8 +278,8 @@ static void wrong_arguments(bench *b) {
           deep = frame_open(b, APSIS_U8, 3, cube, PACKED), deep_far = frame_open(b, APSIS_F32, 3, cube, PACKED);
     apsis_options o = APSIS_OPTIONS_INIT;
     int64_t count;
-#define REFUSES(set, far, text)                                                                                            \
-    assert_fails(b->ctx, apsis_geodesic(b->ctx, set, set, far, NULL, &o), APSIS_ERROR_ARGUMENT, text);                      \
+#define REFUSES(set, far, text)                                                                        \
+    assert_fails(b->ctx, apsis_geodesic(b->ctx, set, set, far, NULL, &o), APSIS_ERROR_ARGUMENT, text); \
     assert_fails(b->ctx, apsis_eccentricity(b->ctx, set, far, NULL, NULL, 0, &count, &o), APSIS_ERROR_ARGUMENT, text)
     o.flags = APSIS_PERIODIC_X;
     REFUSES(&flat.image, &far.image, "APSIS_PERIODIC_X|set: size[0] is 1|at least 2");
@@ -306,17 +306,10 @@ static void wrong_arguments(bench *b) {
 
 int main(int argc, char **argv) {
     static const test_case cases[] = {
-        TEST(every_3x4_set, EVERYWHERE),
-        TEST(every_3x3_label_image, EVERYWHERE),
-        TEST(small_volumes, EVERYWHERE),
-        TEST(random_geodesic, EVERYWHERE),
-        TEST(random_eccentricity, EVERYWHERE),
-        TEST(tilings, EVERYWHERE),
-        TEST(a_full_torus, EVERYWHERE),
-        TEST(larger_shapes, EVERYWHERE),
-        TEST(a_very_long_path, EVERYWHERE),
-        TEST(random_schedules, EVERYWHERE),
-        TEST(wrong_arguments, EVERYWHERE),
+        TEST(every_3x4_set, EVERYWHERE),    TEST(every_3x3_label_image, EVERYWHERE), TEST(small_volumes, EVERYWHERE),
+        TEST(random_geodesic, EVERYWHERE),  TEST(random_eccentricity, EVERYWHERE),   TEST(tilings, EVERYWHERE),
+        TEST(a_full_torus, EVERYWHERE),     TEST(larger_shapes, EVERYWHERE),         TEST(a_very_long_path, EVERYWHERE),
+        TEST(random_schedules, EVERYWHERE), TEST(wrong_arguments, EVERYWHERE),
     };
     return RUN_CASES(cases, argc, argv);
 }

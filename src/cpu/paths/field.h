@@ -147,7 +147,8 @@ class Field {
     /// Offers the values of a tile to the cells across the seams of the image, and wakes the spans around those that gain.
     /// Returns whether a length came near UNSEEN.
     bool cross_seams(int64_t tile, Length *value) {
-        const int64_t *const side = shape_.side, above = tile / across_[0], extent[3] = {grid_.width, grid_.height, grid_.depth};
+        const int64_t *const side = shape_.side, above = tile / across_[0],
+                             extent[3] = {grid_.width, grid_.height, grid_.depth};
         const int64_t low[3] = {tile % across_[0] * side[0] * SPAN, above % across_[1] * side[1], above / across_[1] * side[2]};
         const int64_t high[3] = {std::min(low[0] + side[0] * SPAN, extent[0]), std::min(low[1] + side[1], extent[1]),
                                  std::min(low[2] + side[2], extent[2])};
@@ -174,7 +175,8 @@ class Field {
             const int64_t to = moves_.across_seam(at, k);
             if (to == Moves::NOWHERE || length[to] < 0) continue;
             const Length sum = length[from] + static_cast<Length>(moves_.weight[k]);
-            if (names ? sum != length[to] || value[from] >= value[to] : sum >= length[to] || shift + sum > steps_.limit) continue;
+            if (names ? sum != length[to] || value[from] >= value[to] : sum >= length[to] || shift + sum > steps_.limit)
+                continue;
             value[to] = names ? value[from] : sum;
             has_high |= !names && sum >= high_length();
             const Grid::Place there = grid_.place(to);
