@@ -1,5 +1,5 @@
-// A line of an image that closes on itself, and copies of it beside it: half of one on each side, as no nearest pixel is farther
-// away.  Half of an even one stands on one side alone: on the other it would be as far.
+// A line of an image that closes on itself, and copies of it beside it: half of one on each side, as no nearest pixel is
+// farther away.  Half of an even one stands on one side alone: on the other it would be as far.
 #pragma once
 
 #include "core/view.h"

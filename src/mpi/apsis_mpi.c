@@ -316,9 +316,9 @@ apsis_status apsis_mpi_geodesic(apsis_context *context, MPI_Comm comm, const aps
 
 /* ---- Eccentricity ------------------------------------------------------- *
  *
- * How far paths lead is nothing that slabs could tell.  So every rank gets the whole set, a bit a pixel, or the whole label image,
- * makes a share of the distance fields, and gets what the others have found in theirs (apsis_set_allreduce).  Where a rank has a device, each
- * makes all fields itself: that takes less time than their way through host memory.
+ * How far paths lead is nothing that slabs could tell.  So every rank gets the whole set, a bit a pixel, or the whole label
+ * image, makes a share of the distance fields, and gets what the others have found in theirs (apsis_set_allreduce).  Where a
+ * rank has a device, each makes all fields itself: that takes less time than their way through host memory.
  */
 
 /** A call of which ranks share the work. */

@@ -1,4 +1,5 @@
-/* Calls of apsis_statistics and apsis_contacts: without pixels, with wrong arguments, in a workspace of the size that is told. */
+/* Calls of apsis_statistics and apsis_contacts: without pixels, with wrong arguments, in a workspace of the size that is
+ * told. */
 #include "run_labels.h"
 
 static void images_without_pixels(bench *b) {

@@ -1,4 +1,5 @@
-/* Paths in images that close on themselves along some axes: against searches that step over their seams, and against tilings. */
+/* Paths in images that close on themselves along some axes: against searches that step over their seams, and against
+ * tilings. */
 #include "periodic.h"
 #include "run_eccentricity.h"
 #include "run_labels.h"

@@ -5,9 +5,9 @@ function options(set; spacing=1, metric=:euclidean, max_distance=0, method=:auto
     sizes = spacing isa Number ? ntuple(_ -> Float64(spacing), 3) : ntuple(i -> i <= length(spacing) ? Float64(spacing[i]) : 1.0, 3)
     spacing isa Number || length(spacing) == ndims(set) ||
         throw(ArgumentError("spacing has $(length(spacing)) numbers, but the set has $(ndims(set)) dimensions"))
-    return Ref(COptions(sizeof(COptions), flags | closing(set, periodic, flags), sizes, max_distance, chosen("metric", metric, METRIC_NAMES),
-                        chosen("method", method, AUTO_METHODS), connectivity, largest, min_area, max_area, budget,
-                        delta))
+    return Ref(COptions(sizeof(COptions), flags | closing(set, periodic, flags), sizes, max_distance,
+                        chosen("metric", metric, METRIC_NAMES), chosen("method", method, AUTO_METHODS), connectivity,
+                        largest, min_area, max_area, budget, delta))
 end
 
 "The flags of the dimensions along which an array closes on itself: their numbers, or `true` for all but that of slices."
@@ -168,7 +168,8 @@ end
                  complement=false, slices=false, labels=false, periodic=false, method=:auto, context)
 
 The length of the shortest path to the farthest element of the component; with `farthest=true` which element that is, and with
-`extents=true` a vector of [`Extent`](@ref).  With `labels=true` every value other than 0 is a set of its own.  Where `budget`, in distance fields for a component, runs out, a warning says so.
+`extents=true` a vector of [`Extent`](@ref).  With `labels=true` every value other than 0 is a set of its own.
+Where `budget`, in distance fields for a component, runs out, a warning says so.
 """
 function eccentricity(set::AbstractArray; type=Float32, farthest=false, extents=false, complement=false, slices=false,
                       labels=false, context=context_on(device_of(set)), kw...)
