@@ -399,12 +399,10 @@ apsis_status apsis_mpi_eccentricity(apsis_context *context, MPI_Comm comm, const
     size_t bytes;
     if (!begin(&c, context, comm, set, options)) return end(&c);
     for (int i = 0; i < 3; ++i) {
-        checked[i] = images[i];
-        if (!images[i] || !is_ring(&c, set) || images[i]->ndim != set->ndim || images[i]->size[set->ndim - 1] != c.rows)
-            continue;
-        of_all[i] = *images[i];
-        of_all[i].size[set->ndim - 1] = c.extent;
-        checked[i] = &of_all[i];
+        if (images[i]) of_all[i] = *images[i];
+        if (images[i] && is_ring(&c, set) && images[i]->ndim == set->ndim && images[i]->size[set->ndim - 1] == c.rows)
+            of_all[i].size[set->ndim - 1] = c.extent;
+        checked[i] = images[i] ? &of_all[i] : NULL;
     }
     const apsis_status asked = apsis_workspace_size(context, APSIS_ECCENTRICITY, checked, 3, options, &bytes);
     if (asked != APSIS_OK) { /* an argument is wrong */
