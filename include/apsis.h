@@ -215,9 +215,13 @@ enum {
  *     apsis_contacts
  *     apsis_distance      APSIS_EUCLIDEAN and APSIS_CITY_BLOCK, APSIS_AUTO
  *     apsis_voronoi       likewise, the complete map
+ *     apsis_geodesic      and apsis_slab_geodesic
+ *     apsis_eccentricity
  *
- * Paths, the chessboard metric, APSIS_CONNECTED, published methods and slabs take none in this
- * version: APSIS_ERROR_UNSUPPORTED.  In apsis_statistics the flags are an error.
+ * The chessboard metric of distances, APSIS_CONNECTED, other published methods and other slabs
+ * take none in this version: APSIS_ERROR_UNSUPPORTED.  Slabs of distances tell only what lies
+ * before and after them in a column, and those of components no rows but their first and last.
+ * In apsis_statistics the flags are an error.
  */
 
 /**
@@ -566,7 +570,8 @@ typedef struct apsis_extent {
  * The value of every pixel is proved before the call returns.  That takes some
  * dozens of distance fields for most components, however large, but for some many
  * more: a thin ring needs one for each pixel of its outline, a thin spherical
- * shell one for each voxel.  options->budget limits them.  Where it runs
+ * shell, or an image that closes on itself, nearly one for each pixel.  options->budget
+ * limits them.  Where it runs
  * out the call goes on with the other components, writes all outputs and returns
  * APSIS_ERROR_BUDGET: then the eccentricities are lower bounds, and those of the
  * components whose gap is 0 may still be relied on, but for the farthest pixels.
@@ -721,7 +726,8 @@ typedef struct apsis_slab_paths {
  * The rows of a slab, of what apsis_geodesic gives for the whole image, byte for byte, when calls for all slabs
  * have changed nothing.  Until then call it for them in any order, without outputs; one whose `above` and `below`
  * are as in its last call may be left out.  Contexts may differ; calls return when they are done, and
- * APSIS_ERROR_WORKSPACE tells how much scratch memory they need.
+ * APSIS_ERROR_WORKSPACE tells how much scratch memory they need.  If the image closes on itself along the axis
+ * that is cut, the last slab is the one before the first.
  *
  * @param slab     Its place, what it is told, and what it tells; the latter is at first INT64_MAX, and -1.
  * @param changed  Receives how many elements of what it tells have changed.

@@ -159,7 +159,8 @@ APSIS_API apsis_status apsis_mpi_geodesic(apsis_context *context, MPI_Comm comm,
  * rank has a CUDA context each makes all fields, and nothing but the set goes between them: several
  * devices of one machine are for apsis_create_devices.
  *
- * All-reduces combine the set, a bit a pixel in rows of whole bytes, rounded up to 8 in all.  A turn of a
+ * All-reduces combine the set, a bit a pixel in rows of whole bytes, rounded up to 8 in all; of label images, which
+ * have one type on all ranks, their pixels.  A turn of a
  * component of m pixels, in b = m / 4096 blocks, rounded up, that makes w fields and then those of
  * h hubs, combines, in numbers of 4 bytes or, where steps or paths are long, of 8:
  *
@@ -167,7 +168,6 @@ APSIS_API apsis_status apsis_mpi_geodesic(apsis_context *context, MPI_Comm comm,
  *     m                 the farthest pixels, if any rank wants them
  *
  * and 16 * b + 24 * (8 + w) bytes at most, before the first turn 16 * b.  Each begins with a phase.
- * APSIS_LABELS is not for this call.
  *
  * @param set           APSIS_BIT or an integer type: the slab.
  * @param eccentricity  Of the size of the set, as is farthest.  Either may be NULL.

@@ -297,10 +297,21 @@ apsis_status apsis_mpi_components(apsis_context *context, MPI_Comm comm, const a
  * first and last row if these have changed, until none have.
  */
 
+/** Whether the image closes on itself along the axis that is cut. */
+static bool is_ring(const call *c, const apsis_image *set) {
+    return c->options.flags & (uint32_t)APSIS_PERIODIC_X << (set->ndim - 1);
+}
+
+/** The rank with the rows beside this one's; out of range where the image ends. */
+static int rank_beside(const call *c, const apsis_image *set, int by) {
+    return is_ring(c, set) ? (c->rank + by + c->size) % c->size : c->rank + by;
+}
+
 /** Finds what is told in all first and last rows, in as many phases as that takes.  rows: first, last, above and below, and
  *  the seeds of these, if they are wanted. */
 static bool relax(call *c, const apsis_image *set, const apsis_image *seeds, const apsis_slab_paths *slab, int64_t *rows[8],
                   const apsis_options *options) {
+    const int above = rank_beside(c, set, -1), below = rank_beside(c, set, 1);
     for (bool is_due = true;;) {
         int64_t changed = 0;
         if (is_due && c->is.status == APSIS_OK)
@@ -310,8 +321,8 @@ static bool relax(call *c, const apsis_image *set, const apsis_image *seeds, con
         if (least == 0) return true;
         is_due = false;
         for (int i = 0; i < 8 && rows[i]; i += 4) {
-            const bool came_down = exchange(c, changed, rows[i + 1], c->rank + 1, rows[i + 2], c->rank - 1);
-            const bool came_up = exchange(c, changed, rows[i], c->rank - 1, rows[i + 3], c->rank + 1);
+            const bool came_down = exchange(c, changed, rows[i + 1], below, rows[i + 2], above);
+            const bool came_up = exchange(c, changed, rows[i], above, rows[i + 3], below);
             is_due |= came_down || came_up;
         }
     }
@@ -334,9 +345,9 @@ apsis_status apsis_mpi_geodesic(apsis_context *context, MPI_Comm comm, const aps
 
 /* ---- Eccentricity ------------------------------------------------------- *
  *
- * How far paths lead is nothing that slabs could tell.  So every rank gets the whole set, a bit a pixel, makes a share of the
- * distance fields, and gets what the others have found in theirs (apsis_set_allreduce).  Where a rank has a device, each
- * makes all fields itself: that takes less time than their way through host memory.
+ * How far paths lead is nothing that slabs could tell.  So every rank gets the whole set, a bit a pixel, or the whole label
+ * image, makes a share of the distance fields, and gets what the others have found in theirs (apsis_set_allreduce).  Where a
+ * rank has a device, each makes all fields itself: that takes less time than their way through host memory.
  */
 
 /** A call of which ranks share the work. */
@@ -367,11 +378,17 @@ static apsis_image rows_of(const call *c, const apsis_image *whole) {
     return rows;
 }
 
+/** The bytes of a row of pixels. */
+static int64_t row_bytes(apsis_type type, int64_t width) {
+    if (type == APSIS_BIT) return (width + 7) / 8;
+    return width * (type == APSIS_U8 ? 1 : type == APSIS_U16 ? 2 : type == APSIS_I32 ? 4 : 8);
+}
+
 /** Some phases: the whole set, in memory of the call. */
-static bool gather_set(call *c, const apsis_image *set, apsis_image *whole) {
-    const int64_t row = (set->size[0] + 7) / 8, bytes = (set->ndim == 3 ? set->size[1] : 1) * row * c->extent;
+static bool gather_set(call *c, const apsis_image *set, apsis_type type, apsis_image *whole) {
+    const int64_t row = row_bytes(type, set->size[0]), bytes = (set->ndim == 3 ? set->size[1] : 1) * row * c->extent;
     const int64_t numbers = (bytes + 7) / 8;
-    *whole = (apsis_image){.type = APSIS_BIT, .ndim = set->ndim, .size = {set->size[0], set->size[1], 0}};
+    *whole = (apsis_image){.type = type, .ndim = set->ndim, .size = {set->size[0], set->size[1], 0}};
     whole->size[set->ndim - 1] = c->extent;
     whole->stride[1] = row, whole->stride[2] = set->ndim == 3 ? row * set->size[1] : 0;
     whole->data = take(c, numbers);
@@ -404,23 +421,36 @@ apsis_status apsis_mpi_eccentricity(apsis_context *context, MPI_Comm comm, const
                                     int64_t capacity, int64_t *count, const apsis_options *options) {
     call c;
     const apsis_image *const images[] = {set, eccentricity, farthest};
+    const apsis_image *checked[3]; /* of the extent of the whole image, where that counts */
+    apsis_image of_all[3];
     apsis_image whole[3] = {{NULL}};
     outcome budget = {APSIS_OK, ""};
     size_t bytes;
     if (!begin(&c, context, comm, set, options)) return end(&c);
-    const apsis_status asked = apsis_workspace_size(context, APSIS_ECCENTRICITY, images, 3, options, &bytes);
+    for (int i = 0; i < 3; ++i) {
+        if (images[i]) of_all[i] = *images[i];
+        if (images[i] && is_ring(&c, set) && images[i]->ndim == set->ndim && images[i]->size[set->ndim - 1] == c.rows)
+            of_all[i].size[set->ndim - 1] = c.extent;
+        checked[i] = images[i] ? &of_all[i] : NULL;
+    }
+    const apsis_status asked = apsis_workspace_size(context, APSIS_ECCENTRICITY, checked, 3, options, &bytes);
     if (asked != APSIS_OK) { /* an argument is wrong */
         const char *const colon = strchr(apsis_message(context), ':');
         fail(&c, asked, "eccentricity%s", colon ? colon : "");
     }
-    if (c.options.flags & APSIS_LABELS)
-        fail(&c, APSIS_ERROR_UNSUPPORTED,
-             "options: APSIS_LABELS is set, but ranks share the eccentricities of sets alone in this version");
     for (int i = 1; i < 3; ++i)
         if (images[i] && !images[i]->data && c.columns * c.rows > 0)
             fail(&c, APSIS_ERROR_ARGUMENT, "%s: data is NULL", i == 1 ? "eccentricity" : "farthest");
-    int64_t wants[2] = {-(farthest != NULL), -(apsis_device(context) != APSIS_CPU)}; /* -1: that is so on a rank */
-    if (!agree(&c, wants, 2) || !gather_set(&c, set, &whole[0])) return end(&c);
+    const apsis_type type = c.options.flags & APSIS_LABELS ? set->type : APSIS_BIT;
+    /* -1: that is so on a rank; then the least type, and, all bits turned, the greatest */
+    int64_t wants[4] = {-(farthest != NULL), -(apsis_device(context) != APSIS_CPU), type, ~(int64_t)type};
+    if (!agree(&c, wants, 4)) return end(&c);
+    if (wants[2] != ~wants[3]) {
+        c.is.status = APSIS_ERROR_ARGUMENT;
+        snprintf(c.is.why, sizeof c.is.why, "set: the label images of all ranks must have one type");
+        return end(&c);
+    }
+    if (!gather_set(&c, set, type, &whole[0])) return end(&c);
     shared s = {&c, false};
     open_whole(&c, set, eccentricity, false, &whole[1]);
     open_whole(&c, set, farthest, wants[0], &whole[2]);

@@ -173,6 +173,7 @@ struct GeodesicJob {
     View distance;  // without data: not wanted
     View nearest;   // without data: not wanted
     int axes = 2;
+    Periodic periodic;
     bool complement = false;
     Steps steps;
     int64_t indices = 0;      // of the pixels of all the image: none is larger
@@ -201,6 +202,7 @@ struct EccentricityJob {
     View farthest;      // without data: not wanted
     int axes = 2;
     int connectivity = 1;
+    Periodic periodic;
     apsis_method method = APSIS_AUTO;
     bool complement = false;
     bool by_value = false;  // the set is a label image, of APSIS_U8 or wider: steps go from value to equal value

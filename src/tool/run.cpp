@@ -42,7 +42,8 @@ Run::Run(const RunRequest &request, Outputs &outputs, Progress &progress)
     end_of("prepare");
 }
 
-void Run::plan(const Maps &maps) {
+void Run::plan(Maps maps) {
+    if (request_.reading.periodic && maps.whole.empty()) maps.whole = "--periodic has no slabs";
     Demand demand;
     demand.shape = shape();
     demand.set = set_.type();
@@ -137,6 +138,7 @@ apsis_options Run::options() const {
     apsis_options options = APSIS_OPTIONS_INIT;
     if (set_.complement()) options.flags |= APSIS_COMPLEMENT;
     if (request_.reading.labels) options.flags |= APSIS_LABELS;
+    options.flags |= request_.reading.periodic;
     if (set_.pages() > 1 && !request_.reading.volume) options.flags |= APSIS_SLICES;
     return options;
 }
@@ -225,7 +227,8 @@ void Run::finish() {
 
 void Run::print_input(Json &json) const {
     json.member("input", request_.input).member("width", shape().width).member("height", shape().height);
-    json.member("pages", set_.pages()).member("volume", request_.reading.volume).member("pixels", shape().pixels());
+    json.member("pages", set_.pages()).member("volume", request_.reading.volume);
+    json.member("periodic", request_.reading.periodic_axes()).member("pixels", shape().pixels());
     if (!request_.running.dry) json.member("sites", image_.sites);
     json.member("sites_are", word_of(request_.reading.sites));
     json.member_or_null("threshold", request_.reading.threshold).member("labels", request_.reading.labels);

@@ -59,7 +59,7 @@ class Run {
     apsis_options options() const;
 
     /// Decides how the image is cut.
-    void plan(const Maps &maps);
+    void plan(Maps maps);
     /// Reads the set.
     void read();
     /// Opens another input, of the same pages: the set of its non-zero samples, or their labels.

@@ -95,7 +95,9 @@ void arguments(void) {
     ALL_REFUSED(s.options.flags = APSIS_BORDER, MAP, APSIS_ERROR_ARGUMENT, "no distance leads to the background");
     ALL_REFUSED(s.options.flags = APSIS_LABELS | APSIS_BORDER, CELLS, APSIS_ERROR_ARGUMENT, "APSIS_BORDER");
     ALL_REFUSED(s.options.flags = APSIS_LABELS, PATHS, APSIS_ERROR_UNSUPPORTED, "APSIS_LABELS is set, but a slab");
-    ALL_REFUSED(s.options.flags = APSIS_LABELS, REACH, APSIS_ERROR_UNSUPPORTED, "APSIS_LABELS is set, but");
+    ALL_REFUSED(s.options.flags = APSIS_LABELS | APSIS_COMPLEMENT, REACH, APSIS_ERROR_ARGUMENT, "values have no complement");
+    ALL_REFUSED(s.options.flags = APSIS_PERIODIC_X, MAP, APSIS_ERROR_UNSUPPORTED, "APSIS_PERIODIC_X is set, but a slab");
+    ALL_REFUSED(s.options.flags = APSIS_PERIODIC_Y, LABELS, APSIS_ERROR_UNSUPPORTED, "APSIS_PERIODIC_Y is set, but a slab");
     ALL_REFUSED((s.options.flags = APSIS_LABELS, s.options.delta = 2), LABELS, APSIS_ERROR_UNSUPPORTED,
                 "delta is 2, but values in slabs must be equal");
     ALL_REFUSED(s.options.flags = APSIS_LABELS | APSIS_COMPLEMENT, LABELS, APSIS_ERROR_ARGUMENT, "values have no complement");

@@ -136,6 +136,13 @@ static void check_values(problem *p) {
     apsis_free(ctx, &my_labels);
 }
 
+/** Lets the image close on itself along some axes. */
+static void draw_periodic(problem *p) {
+    if (roll(3)) return;
+    for (int a = 0; a < p->ndim; ++a)
+        if (p->size[a] > 1 && roll(2)) p->options.flags |= (uint32_t)APSIS_PERIODIC_X << a;
+}
+
 /** Geodesic distance with random options. */
 static void check_paths(problem *p) {
     static const apsis_metric metrics[] = {APSIS_EUCLIDEAN, APSIS_CITY_BLOCK, APSIS_CHESSBOARD, APSIS_CHAMFER};
@@ -144,6 +151,7 @@ static void check_paths(problem *p) {
     const bool wants_nearest = roll(2), i_want_it = wants_nearest && (roll(2) || rank % 2);
     if (roll(2)) p->options.flags |= APSIS_COMPLEMENT;
     if (roll(4) == 0) p->options.max_distance = 1 + (double)roll(20);
+    draw_periodic(p);
     uint8_t *const far = must_alloc(p->columns * p->height * 8), *const near = must_alloc(p->columns * p->height * 8);
     const apsis_image set = whole(p, APSIS_U8, p->mask), seeds = whole(p, APSIS_U8, p->seeds);
     const apsis_image far_image = whole(p, type, far), near_image = whole(p, APSIS_I64, near);
@@ -166,12 +174,15 @@ static void check_reach(problem *p) {
     const apsis_type type = p->options.metric != APSIS_EUCLIDEAN && roll(2) ? APSIS_I32 : APSIS_F32;
     const bool wants_farthest = roll(2), i_want_it = wants_farthest && (roll(2) || rank == 0), i_want_far = roll(2) || rank % 2;
     if (roll(2)) p->options.flags |= APSIS_COMPLEMENT;
-    if (roll(4) == 0 && p->ndim == 3) p->options.flags |= APSIS_SLICES;
+    const int64_t pixels = p->columns * p->height; /* of many, and of those of a torus, some need too many fields for a test */
     if (roll(3) == 0) p->options.budget = 1 + roll(40);
+    if (p->options.budget || pixels < 1500) draw_periodic(p);
+    const apsis_type taken = roll(3) || p->options.flags & APSIS_COMPLEMENT ? APSIS_U8 : draw_labels(p);
+    if (roll(4) == 0 && p->ndim == 3 && !(p->options.flags & APSIS_PERIODIC_Z)) p->options.flags |= APSIS_SLICES;
     uint8_t *const far = must_alloc(p->columns * p->height * 8), *const farthest = must_alloc(p->columns * p->height * 8);
-    const apsis_image set = whole(p, APSIS_U8, p->mask), far_image = whole(p, type, far),
+    const apsis_image set = whole(p, taken, p->mask), far_image = whole(p, type, far),
                       farthest_image = whole(p, APSIS_I64, farthest);
-    apsis_image my_set = open_rows(p, APSIS_U8, p->mask), my_far = open_rows(p, type, NULL),
+    apsis_image my_set = open_rows(p, taken, p->mask), my_far = open_rows(p, type, NULL),
                 my_farthest = open_rows(p, APSIS_I64, NULL);
     apsis_extent want[ROOM], got[ROOM];
     int64_t count = -1, my_count = -1;

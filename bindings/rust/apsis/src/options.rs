@@ -187,7 +187,7 @@ impl Options {
         self.flag(sys::APSIS_BORDER)
     }
 
-    /// The image closes on itself along x: components, contacts, distance, and the complete Voronoi map.
+    /// The image closes on itself along x: components, contacts, distance, the complete Voronoi map, and paths.
     pub const fn periodic_x(self) -> Options {
         self.flag(sys::APSIS_PERIODIC_X)
     }
