@@ -174,7 +174,7 @@ static void check_reach(problem *p) {
     const apsis_type type = p->options.metric != APSIS_EUCLIDEAN && roll(2) ? APSIS_I32 : APSIS_F32;
     const bool wants_farthest = roll(2), i_want_it = wants_farthest && (roll(2) || rank == 0), i_want_far = roll(2) || rank % 2;
     if (roll(2)) p->options.flags |= APSIS_COMPLEMENT;
-    const int64_t pixels = p->columns * p->height; /* of many, and of those of a torus, some need too many fields for a test */
+    const int64_t pixels = p->columns * p->height; /* of a torus, some need too many fields for a test */
     if (roll(3) == 0) p->options.budget = 1 + roll(40);
     if (p->options.budget || pixels < 1500) draw_periodic(p);
     const apsis_type taken = roll(3) || p->options.flags & APSIS_COMPLEMENT ? APSIS_U8 : draw_labels(p);
