@@ -3,6 +3,7 @@
  *
  *     apsis_morphology         the set dilated, eroded, opened or closed by a ball of any radius
  *     apsis_surface_distance   how far are the surfaces of two sets apart?
+ *     apsis_measures           of what shape is each value of a label image, and how bright?
  *
  *     apsis_image set     = {.data = mask, .type = APSIS_U8, .ndim = 2, .size = {w, h}};
  *     apsis_image smooth  = {.data = out,  .type = APSIS_U8, .ndim = 2, .size = {w, h}};
@@ -111,6 +112,105 @@ APSIS_API apsis_status apsis_surface_distance(apsis_context *context, const apsi
                                               const apsis_image *second, double percentile,
                                               double tolerance, apsis_surface_distances *distances,
                                               const apsis_options *options);
+
+
+/* ---- Measures of values ------------------------------------------------- */
+
+/** What apsis_measures is asked for: fields of apsis_measure. */
+enum {
+    APSIS_MOMENTS   = 1 << 0, /**< moments, axes, orientation, eccentricity */
+    APSIS_PERIMETER = 1 << 1, /**< perimeter, crofton; in 2-D */
+    APSIS_SURFACE   = 1 << 2, /**< faces, surface */
+    APSIS_EULER     = 1 << 3, /**< euler */
+    APSIS_FILLED    = 1 << 4, /**< filled */
+    APSIS_HULL      = 1 << 5, /**< convex, convex_area; in 2-D */
+    APSIS_FERET     = 1 << 6, /**< feret, feret_contour; in 2-D */
+    APSIS_INTENSITY = 1 << 7  /**< intensity_sum, intensity_mean, intensity_min, intensity_max */
+};
+
+/**
+ * What is known of a value.  Fields that were not asked for are 0.  All is counted in whole
+ * numbers, and rounded in the end.
+ *
+ * This structure is final: what is measured in later versions gets a bit of its own to be
+ * asked for, and a field of those that are reserved.
+ */
+typedef struct apsis_measure {
+    apsis_component component;   /**< As apsis_statistics has it; always. */
+    int64_t border;              /**< Whether it touches the border of the image, 1 or 0; always. */
+    int64_t euler;               /**< Its pieces less its holes; in 3-D pieces and cavities less
+                                      tunnels.  options->connectivity says what a piece is. */
+    int64_t filled;              /**< Its pixels, and those of its holes, whatever is in them. */
+    int64_t convex;              /**< The pixels whose centre is in the convex hull of the midpoints
+                                      of its pixels' edges, or on it. */
+    int64_t faces[3];            /**< The faces across x, y, z between its pixels and what is not of
+                                      this value, or outside the image; in 2-D sides of pixels. */
+    double  surface;             /**< The area of its faces; in 2-D the length of its sides. */
+    double  moments[6];          /**< Second central moments: the sums over its pixels of xx, yy, zz,
+                                      xy, xz, yz, each from the centroid. */
+    double  axes[3];             /**< The axes of the ellipse, or ellipsoid, that has these moments
+                                      for its area, the longest first; in 2-D two. */
+    double  orientation;         /**< In 2-D: the angle from the y axis to the longest one, from
+                                      -pi/2 to pi/2, positive towards x. */
+    double  eccentricity;        /**< In 2-D: of that ellipse, from 0, a circle, to 1, a line. */
+    double  perimeter;           /**< The length of the path through the centres of its pixels that
+                                      have one of 4 neighbours outside of it. */
+    double  crofton[2];          /**< Its perimeter by Crofton's formula, with 2 and with 4 directions. */
+    double  convex_area;         /**< The area of the convex hull of its pixels, as squares. */
+    double  feret[2];            /**< The least and the largest distance between two parallel lines
+                                      with that hull between them. */
+    double  feret_contour;       /**< The largest distance of two midpoints of edges of the pixels
+                                      that `convex` counts. */
+    double  intensity_sum;       /**< The sum of `grey` over its pixels, rounded once; its mean, */
+    double  intensity_mean;
+    double  intensity_min;       /**< its least value, */
+    double  intensity_max;       /**< and its largest one.  All are NaN where one of them is. */
+    double  reserved[8];         /**< 0. */
+} apsis_measure;
+
+/**
+ * Measures each value of a label image but 0, the background, wherever its pixels are.  By
+ * default those of the values that occur, in ascending order, the first `capacity` of them.
+ * With APSIS_DENSE measures[i] is of value i, as in apsis_statistics; of one that does not
+ * occur, and of 0, as there, and other fields are 0.  A set, APSIS_BIT or 0 and 1, has the value 1.
+ *
+ * For components, measure their numbers:
+ *
+ *     int64_t count;
+ *     st = apsis_components(ctx, &set, &numbers, NULL, 0, &count, NULL);
+ *     apsis_measure *found = malloc(count * sizeof *found);
+ *     if (st == APSIS_OK)
+ *         st = apsis_measures(ctx, &numbers, NULL, APSIS_MOMENTS | APSIS_EULER, found, count, NULL, NULL);
+ *
+ * They are those of scikit-image's regionprops, whose axes go from the last to the first.
+ * With sums of squares as a variance, moments / area: its eigenvalues are l1 >= l2 (>= l3);
+ * axes are 4 sqrt(l) in 2-D, and sqrt(20 l) in 3-D; eccentricity is sqrt(1 - l2 / l1), and 0
+ * where l1 is.  orientation is atan2(2 xy, yy - xx) / 2, and where xx is yy pi/4 or, if xy
+ * is not positive, -pi/4.  `perimeter` is that of
+ * measure.perimeter with 4 neighbours (Benkrid, Crookes 2000): 1 for a pixel where the path goes on
+ * along an axis, sqrt(2) across corners, and the mean of both.  `crofton` is that of
+ * perimeter_crofton with 2 and 4 directions, `euler` euler_number with the connectivity, 1 or in 2-D
+ * 2, in 3-D 3, `filled` area_filled, `convex` area_convex, `feret_contour` feret_diameter_max.
+ *
+ * Moments, axes, surfaces, areas of hulls and diameters are in units of options->spacing, from 1e-60
+ * to 1e60; areas, `filled` and `convex` count pixels.  A perimeter needs equal spacing.
+ *
+ * In host memory; the call returns when it is done.  What is not asked for costs nothing.  The work is
+ * the CPU's on every context: images of APSIS_DEVICE are copied.  It takes some 500 bytes of host
+ * memory for each value and thread, and for APSIS_FILLED, APSIS_HULL and APSIS_FERET 40 for each run of
+ * pixels of one value in a row.  Flags are APSIS_DENSE and APSIS_LABELS, which changes nothing.
+ *
+ * @param labels    APSIS_BIT or an integer type.
+ * @param grey      APSIS_U8, APSIS_U16 or APSIS_F32, of the same size; NULL without APSIS_INTENSITY.
+ * @param wanted    APSIS_MOMENTS | APSIS_EULER | ..., or 0.
+ * @param measures  [capacity]: receives what is known, or NULL.
+ * @param count     Receives how many values occur; with APSIS_DENSE one more than the greatest.
+ *                  May be NULL.
+ */
+APSIS_API apsis_status apsis_measures(apsis_context *context, const apsis_image *labels,
+                                      const apsis_image *grey, uint32_t wanted,
+                                      apsis_measure *measures, int64_t capacity, int64_t *count,
+                                      const apsis_options *options);
 
 #ifdef __cplusplus
 }

@@ -76,6 +76,8 @@ void check_type(const char *name, int type, Role role) {
     if (role == Role::VALUES && (is_real || type == APSIS_BIT))
         throw Error(APSIS_ERROR_ARGUMENT, "%s: type is %s, but a label image is APSIS_U8, APSIS_U16, APSIS_I32 or APSIS_I64",
                     name, found);
+    if (role == Role::INTENSITY && type != APSIS_U8 && type != APSIS_U16 && type != APSIS_F32)
+        throw Error(APSIS_ERROR_ARGUMENT, "%s: type is %s, but intensities are APSIS_U8, APSIS_U16 or APSIS_F32", name, found);
     if (role == Role::DISTANCE && !is_real && !is_index)
         throw Error(APSIS_ERROR_ARGUMENT, "%s: type is %s, but a distance is APSIS_F32, APSIS_F64, APSIS_I32 or APSIS_I64",
                     name, found);
@@ -191,7 +193,8 @@ View check_image(const char *name, const apsis_image *image, Role role, bool nee
     check_size(name, *image, view);
     check_strides(name, *image, view);
     if (view.pixels() == 0) return view;
-    const bool is_input = role == Role::SET || role == Role::GREY || role == Role::VALUES || role == Role::ANY_INPUT;
+    const bool is_input = role == Role::SET || role == Role::GREY || role == Role::VALUES || role == Role::INTENSITY ||
+                          role == Role::ANY_INPUT;
     if (!is_input) check_output_strides(name, view);
     if (!need_data) {
         view.data = WANTED;

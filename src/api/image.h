@@ -6,7 +6,7 @@
 namespace apsis {
 
 /// Which pixel types an argument may have, and whether it is written to.
-enum class Role { SET, GREY, VALUES, DISTANCE, INDEX, LABELS, MASK, ANY_INPUT, ANY_OUTPUT };
+enum class Role { SET, GREY, VALUES, INTENSITY, DISTANCE, INDEX, LABELS, MASK, ANY_INPUT, ANY_OUTPUT };
 
 /// The view of a caller's image.  `name` is the argument's name, for the message of the Error that is thrown.  `need_data` is
 /// false if only the size of a workspace is needed.

@@ -24,6 +24,7 @@ Array = Any
 LENGTHS = (np.float32, np.float64, np.int32, np.int64)
 INDICES = (np.int32, np.int64)
 GREYS = (np.uint8, np.bool_, np.uint16, np.int32, np.float32)
+INTENSITIES = (np.uint8, np.bool_, np.uint16, np.float32)
 LABELS = (np.int32, np.int64, np.uint8, np.bool_)
 MASKS = (np.bool_, np.uint8)
 
@@ -164,6 +165,17 @@ def as_grey(name: str, array: Any) -> Array:
     if differs.any():
         raise wrong(f"{name} has the value {bare[differs][0]}, but grey values are those that {np.dtype(kind)} holds")
     return made
+
+
+def as_intensity(name: str, array: Any) -> Array:
+    """An array of intensities: bool, uint8, uint16 or float32."""
+    bare = _bare(name, array.detach() if _maker(array) == "torch" else array)
+    if isinstance(bare, np.ma.MaskedArray):
+        bare = _unmasked(name, bare)
+    dtype, shape, strides = _layout(bare)
+    if dtype not in INTENSITIES:
+        raise TypeError(f"{name} is a {type(array).__name__} of dtype {dtype}, but must be one of {_alternatives(INTENSITIES)}")
+    return bare if _is_aligned(bare, dtype, strides) and not _repeats(shape, strides) else bare.copy()
 
 
 def as_given(name: str, array: Any, labels: Any) -> Array:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from typing import Any, NamedTuple, Optional, Union
+from typing import Any, Iterable, NamedTuple, Optional, Union
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -14,7 +14,7 @@ from . import _labels as values
 from . import _library as c
 from . import _lines as lines
 from ._arrays import LABELS, LENGTHS, MASKS, Array
-from ._calls import Calls, Device, chosen_device, outside
+from ._calls import _ROOM, Calls, Device, chosen_device, outside
 from ._errors import wrong
 from ._options import Periodic, Spacing, flag, flags, options, periodic_flags, real
 
@@ -28,6 +28,12 @@ EXTENT = np.dtype([("first", "i8"), ("ends", "i8", 2), ("centre", "i8"), ("diame
                    ("gap", "f8")])
 #: How two values touch: see apsis_contact.  Faces are those across x, y, z.
 CONTACT = np.dtype([("a", "i8"), ("b", "i8"), ("faces", "i8", 3), ("corners", "i8"), ("area", "f8")])
+#: What is measured of a value: see apsis_measure.
+MEASURE = np.dtype([("component", COMPONENT), ("border", "i8"), ("euler", "i8"), ("filled", "i8"), ("convex", "i8"),
+                    ("faces", "i8", 3), ("surface", "f8"), ("moments", "f8", 6), ("axes", "f8", 3), ("orientation", "f8"),
+                    ("eccentricity", "f8"), ("perimeter", "f8"), ("crofton", "f8", 2), ("convex_area", "f8"),
+                    ("feret", "f8", 2), ("feret_contour", "f8"), ("intensity_sum", "f8"), ("intensity_mean", "f8"),
+                    ("intensity_min", "f8"), ("intensity_max", "f8"), ("reserved", "f8", 8)])
 
 
 class SurfaceDistances(NamedTuple):
@@ -193,6 +199,34 @@ class Context(Calls):
         fields: list[Any] = [getattr(found, name) for name in SurfaceDistances._fields]
         numbers: list[Any] = [tuple(each) if isinstance(each, ctypes.Array) else each for each in fields]
         return SurfaceDistances(*numbers)
+
+    def measures(self, labels: Array, intensity: Optional[Array] = None, *, wanted: Iterable[str] = (),
+                 connectivity: Optional[int] = 1, spacing: Spacing = None) -> np.ndarray[Any, Any]:
+        """apsis.measure.measures in this context."""
+        sources = [arrays.as_labels("labels", labels)]
+        if len(sources[0].shape) == 1:
+            raise wrong("labels has 1 axis, and 2 or 3 are needed")
+        names = [wanted] if isinstance(wanted, str) else list(wanted)
+        for name in names:
+            if name not in c.MEASURES:
+                raise wrong(f"wanted has {name!r}, but it may have {', '.join(c.MEASURES)}")
+        if intensity is not None:
+            sources.append(arrays.as_intensity("intensity", intensity))
+            arrays.check_shape("intensity", sources[1], sources[0])
+        chosen = options(len(sources[0].shape), flags(labels=True), connectivity=connectivity, spacing=spacing)
+        images = arrays.images_of(sources, [], ("labels", "intensity"))
+        mask, count, room = sum({c.MEASURES[name] for name in names}), ctypes.c_int64(), _ROOM
+        grey = images[1] if len(images) > 1 else None
+        while True:
+            known = np.empty(room, MEASURE)
+            self._call(c.lib.apsis_measures, images, arrays.reference(images[0]), arrays.reference(grey), mask,
+                       known.ctypes.data, room, ctypes.byref(count), ctypes.byref(chosen))
+            if count.value <= room:
+                break
+            room = count.value
+        known = known[:count.value]
+        known["component"]["value"] = values.signed(known["component"]["value"], sources[0])
+        return known[np.argsort(known["component"]["value"], kind="stable")]
 
     def geodesic(self, set: Array, seeds: Array, *, nearest: Union[bool, DTypeLike] = False,
                  dtype: Optional[DTypeLike] = np.float32, out: Optional[Array] = None, nearest_out: Optional[Array] = None,

@@ -26,11 +26,14 @@ class Table {
     };
 
     /// The sums of a key, new ones if it has none.  Valid until the next call.
-    Sums &at(const Key &key) {
+    Sums &at(const Key &key) { return entries_[place_of(key)].sums; }
+
+    /// The place of its entry, which stays.
+    size_t place_of(const Key &key) {
         size_t slot = 0;
         if (!slots_.empty()) {
             slot = find(key);
-            if (slots_[slot]) return entries_[slots_[slot] - 1].sums;
+            if (slots_[slot]) return slots_[slot] - 1;
         }
         if (2 * entries_.size() >= slots_.size()) {
             grow();
@@ -38,8 +41,9 @@ class Table {
         }
         entries_.push_back({key, Sums()});
         slots_[slot] = entries_.size();
-        return entries_.back().sums;
+        return entries_.size() - 1;
     }
+    Entry &operator[](size_t place) { return entries_[place]; }
 
     void add(const Table &other) {
         for (const Entry &each : other.entries_) at(each.key).add(each.sums);
