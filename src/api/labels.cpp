@@ -76,8 +76,7 @@ void check_fit(const std::vector<apsis_part> &parts, const int64_t *size, bool i
     for (const apsis_part &part : parts)
         if ((part.value < 0 || (is_table && part.value >= capacity)) && (!worst || part.first < worst->first)) worst = &part;
     if (!worst) return;
-    const int64_t x = worst->first % size[0], y = worst->first / size[0] % size[1],
-                  z = worst->first / size[0] / size[1];
+    const int64_t x = worst->first % size[0], y = worst->first / size[0] % size[1], z = worst->first / size[0] / size[1];
     if (worst->value < 0)
         throw Error(APSIS_ERROR_RANGE, "labels: pixel (%lld, %lld, %lld) is %lld, but a table of APSIS_DENSE begins with 0",
                     ll(x), ll(y), ll(z), ll(worst->value));

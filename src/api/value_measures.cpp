@@ -21,8 +21,8 @@ namespace apsis {
 
 namespace {
 
-constexpr uint32_t ALL_MEASURES = APSIS_MOMENTS | APSIS_PERIMETER | APSIS_SURFACE | APSIS_EULER | APSIS_FILLED | APSIS_HULL |
-                                  APSIS_FERET | APSIS_INTENSITY;
+constexpr uint32_t ALL_MEASURES =
+    APSIS_MOMENTS | APSIS_PERIMETER | APSIS_SURFACE | APSIS_EULER | APSIS_FILLED | APSIS_HULL | APSIS_FERET | APSIS_INTENSITY;
 constexpr double LEAST_SPACING = 1e-60, MOST_SPACING = 1e60;  // so that squares of squared lengths are doubles
 
 void take_options(const apsis_image *labels, const apsis_options *given, MeasuresJob &job) {
@@ -58,8 +58,7 @@ MeasuresJob check_measures(const apsis_context &context, const apsis_image *labe
     job.wanted = wanted;
     const Argument images[] = {{"labels", labels, job.set, Role::SET}, {"grey", grey, job.grey, Role::INTENSITY}};
     check_images(context, images, true);
-    if (job.wants(APSIS_INTENSITY) && !grey)
-        throw Error(APSIS_ERROR_ARGUMENT, "grey is NULL, but APSIS_INTENSITY is wanted");
+    if (job.wants(APSIS_INTENSITY) && !grey) throw Error(APSIS_ERROR_ARGUMENT, "grey is NULL, but APSIS_INTENSITY is wanted");
     if (!job.wants(APSIS_INTENSITY)) job.grey = {};
     if (labels->ndim == 3 && job.wants(APSIS_PERIMETER | APSIS_HULL | APSIS_FERET))
         throw Error(APSIS_ERROR_UNSUPPORTED, "wanted has %s, which in this version is for images in 2-D, but ndim is 3",
@@ -178,8 +177,7 @@ void find_surface(const MeasuresJob &job, const ShapeSums &shape, apsis_measure 
 void find_perimeters(const MeasuresJob &job, const ShapeSums &shape, apsis_measure &to) {
     const auto straight = static_cast<double>(shape.steps[0]), diagonal = static_cast<double>(shape.steps[1]),
                both = static_cast<double>(shape.steps[2]);
-    const auto faces = static_cast<double>(shape.faces[0] + shape.faces[1]),
-               diagonals = static_cast<double>(shape.diagonals);
+    const auto faces = static_cast<double>(shape.faces[0] + shape.faces[1]), diagonals = static_cast<double>(shape.diagonals);
     to.perimeter = (straight + diagonal * M_SQRT2 + both * ((1 + M_SQRT2) / 2)) * job.spacing[0];
     to.crofton[0] = M_PI_4 * faces * job.spacing[0];
     to.crofton[1] = M_PI_4 / 2 * (faces + diagonals * M_SQRT1_2) * job.spacing[0];

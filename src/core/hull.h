@@ -73,8 +73,8 @@ class Hull {
             meet();
             while (height(next(far)) > height(far)) far = next(far), meet();
             if (height(next(far)) == height(far))  // an edge that is parallel
-                largest = std::max({largest, length(around_[next(far)] - around_[i]),
-                                    length(around_[next(far)] - around_[next(i)])});
+                largest =
+                    std::max({largest, length(around_[next(far)] - around_[i]), length(around_[next(far)] - around_[next(i)])});
             least = std::min(least, x * y * static_cast<double>(height(far)) / length(edge));
         }
     }
@@ -87,8 +87,7 @@ class Hull {
         side.clear();
         for (const HullRow &row : rows) {
             const HullPoint point = {sign < 0 ? row.first : row.last, row.y};
-            while (side.size() > 1 &&
-                   sign * cross(side.back() - side[side.size() - 2], point - side[side.size() - 2]) <= 0)
+            while (side.size() > 1 && sign * cross(side.back() - side[side.size() - 2], point - side[side.size() - 2]) <= 0)
                 side.pop_back();
             side.push_back(point);
         }

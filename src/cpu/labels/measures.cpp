@@ -99,7 +99,11 @@ template <class Pixel>
 class Adder {
   public:
     Adder(const MeasuresJob &job, const Windows &windows, ThreadScratch &scratch, Values &values)
-        : job_(job), windows_(windows), scratch_(scratch), rows_(scratch.rows), values_(values) {}
+        : job_(job),
+          windows_(windows),
+          scratch_(scratch),
+          rows_(scratch.rows),
+          values_(values) {}
 
     void add_row(int64_t y, int64_t z) {
         add_runs(y, z);
@@ -149,7 +153,8 @@ class Adder {
             for (int dy = -1; dy <= 1; ++dy)
                 for (int dx = -1; dx <= 1; ++dx) {
                     const int64_t k = i + dx;
-                    const bool is_alike = rows[dy + 1].as<Pixel>()[k] == here[i] && (rows[dy + 1].edges[k >> 6] >> (k & 63) & 1);
+                    const bool is_alike =
+                        rows[dy + 1].as<Pixel>()[k] == here[i] && (rows[dy + 1].edges[k >> 6] >> (k & 63) & 1);
                     if (dx || dy) found[dx && dy] += is_alike;
                 }
             if (const int kind = KIND[found[0]][found[1]]; kind >= 0) ++values_.at(here[i]).shape.steps[kind];
@@ -225,8 +230,8 @@ void add_outlines(const MeasuresJob &job, std::vector<Run> &runs, const std::vec
     for (size_t i = 1; i < values.size(); ++i) begin[i] = begin[i - 1] + values[i - 1].sums.runs;
     parallel_for(arena, static_cast<int64_t>(values.size()), progress, GATHERED, 1, [&](int64_t i) {
         const Sums &sums = values[i].sums;
-        (*job.found)[i].outline = scratch[static_cast<size_t>(Arena::thread())].outline_of(job, runs.data() + begin[i], sums.runs,
-                                                                                           sums.part.area);
+        (*job.found)[i].outline =
+            scratch[static_cast<size_t>(Arena::thread())].outline_of(job, runs.data() + begin[i], sums.runs, sums.part.area);
     });
 }
 
@@ -237,15 +242,14 @@ void add_outlines(const MeasuresJob &job, std::vector<Run> &runs, const std::vec
 void apsis::measure_values(const MeasuresJob &job, Arena &arena, const Progress &progress) {
     using namespace cpu::labels;
     const Windows windows(job.axes, job.connectivity);
-    std::vector<std::max_align_t> memory(scratch_of_threads<ThreadScratch>(job.set, arena.threads()) /
-                                               sizeof(std::max_align_t) + 1);
+    std::vector<std::max_align_t> memory(
+        scratch_of_threads<ThreadScratch>(job.set, arena.threads()) / sizeof(std::max_align_t) + 1);
     Progress gathering = progress;
     if (progress && job.wants_outlines()) gathering = [&](double done) { progress(GATHERED * done); };
-    Values values = collect<ThreadScratch, Values>(
-        job.set, memory.data(), arena, gathering,
-        [&](auto pixel, int64_t y, int64_t z, ThreadScratch &own, Values &table) {
-            Adder<decltype(pixel)>(job, windows, own, table).add_row(y, z);
-        });
+    Values values = collect<ThreadScratch, Values>(job.set, memory.data(), arena, gathering,
+                                                   [&](auto pixel, int64_t y, int64_t z, ThreadScratch &own, Values &table) {
+                                                       Adder<decltype(pixel)>(job, windows, own, table).add_row(y, z);
+                                                   });
     const auto &found = values.in_order();
     job.found->reserve(found.size());
     for (const auto &each : found)

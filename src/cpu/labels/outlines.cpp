@@ -116,9 +116,8 @@ void OutlineScratch::hull(const MeasuresJob &job, const Run *runs, int64_t count
 }
 
 Outline OutlineScratch::outline_of(const MeasuresJob &job, Run *runs, int64_t count, int64_t area) {
-    std::sort(runs, runs + count, [](const Run &a, const Run &b) {
-        return std::tie(a.z, a.y, a.begin) < std::tie(b.z, b.y, b.begin);
-    });
+    std::sort(runs, runs + count,
+              [](const Run &a, const Run &b) { return std::tie(a.z, a.y, a.begin) < std::tie(b.z, b.y, b.begin); });
     Outline outline;
     if (job.wants(APSIS_FILLED)) outline.filled = filled(job, runs, count, area);
     if (job.wants(APSIS_HULL | APSIS_FERET)) hull(job, runs, count, outline);

@@ -60,8 +60,7 @@ class PaddedRows {
         ends<Pixel>(y, z);
         const void *const before = pixels<Pixel>(y - 1, z).pixels;
         Slot &slot = slot_of(y, z);
-        return find(slot, CHANGES,
-                    [&](uint64_t *bits) { mark_differences(slot.pixels, before, sizeof(Pixel), width_, bits); });
+        return find(slot, CHANGES, [&](uint64_t *bits) { mark_differences(slot.pixels, before, sizeof(Pixel), width_, bits); });
     }
     template <class Pixel>
     PaddedRow edges(int64_t y, int64_t z) {
