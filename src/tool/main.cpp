@@ -29,6 +29,7 @@ constexpr Verb kVerbs[] = {
     {"geodesic", "how far is each pixel from some seeds, along paths inside the set?", run_geodesic},
     {"eccentricity", "how far is each pixel from the farthest one, along paths inside the set?", run_eccentricity},
     {"statistics", "what is known of each value of a label image?", run_statistics},
+    {"measures", "of what shape is each value of a label image, and how bright?", run_measures},
     {"contacts", "which values of a label image touch, and how much?", run_contacts},
     {"info", "what does a TIFF file hold, and which colour is a non-zero sample?", run_info},
     {"devices", "where can apsis run on this machine?", run_devices},

@@ -96,16 +96,34 @@ void Run::read() {
     end_of("read");
 }
 
-SetFile Run::open_another(const std::string &path, bool labels) const {
-    InputSettings settings = request_.reading;
+namespace {
+
+/// How another input than the set is read.
+InputSettings another(InputSettings settings, bool labels) {
     settings.sites = Sites::kNonzero;
     settings.threshold.reset();
     settings.labels = labels;
-    return SetFile(path, settings, threads());
+    return settings;
+}
+
+}  // namespace
+
+SetFile Run::open_another(const std::string &path, bool labels) const {
+    return SetFile(path, another(request_.reading, labels), threads());
 }
 
 BinaryImage Run::read_another(const std::string &path, bool labels) {
-    SetFile file = open_another(path, labels);
+    return read_another(path, another(request_.reading, labels));
+}
+
+BinaryImage Run::read_grey(const std::string &path) {
+    InputSettings settings = another(request_.reading, true);
+    settings.delta = 0;
+    return read_another(path, settings);
+}
+
+BinaryImage Run::read_another(const std::string &path, const InputSettings &settings) {
+    SetFile file(path, settings, threads());
     BinaryImage other = file.read(progress_);
     const std::string size = size_of(shape()), other_size = size_of(file.shape());
     if (size != other_size) fail(quoted(path) + " has " + other_size + ", but " + quoted(request_.input) + " has " + size);

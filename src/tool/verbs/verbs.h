@@ -16,6 +16,7 @@ int run_morphology(const Words &words);
 int run_geodesic(const Words &words);
 int run_eccentricity(const Words &words);
 int run_statistics(const Words &words);
+int run_measures(const Words &words);
 int run_contacts(const Words &words);
 int run_info(const Words &words);
 int run_devices(const Words &words);
