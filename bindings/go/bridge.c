@@ -61,6 +61,13 @@ apsis_status bridge_statistics(apsis_context *context, apsis_image labels, void 
     return apsis_statistics(context, with_data(&labels, labels_data), components, capacity, count, options);
 }
 
+apsis_status bridge_measures(apsis_context *context, apsis_image labels, void *labels_data, apsis_image grey, void *grey_data,
+                             uint32_t wanted, apsis_measure *measures, int64_t capacity, int64_t *count,
+                             const apsis_options *options) {
+    return apsis_measures(context, with_data(&labels, labels_data), with_data(&grey, grey_data), wanted, measures, capacity,
+                          count, options);
+}
+
 apsis_status bridge_contacts(apsis_context *context, apsis_image labels, void *labels_data, apsis_contact *contacts,
                              int64_t capacity, int64_t *count, const apsis_options *options) {
     return apsis_contacts(context, with_data(&labels, labels_data), contacts, capacity, count, options);

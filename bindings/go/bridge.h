@@ -21,6 +21,9 @@ apsis_status bridge_components(apsis_context *context, apsis_image set, void *se
                                apsis_component *components, int64_t capacity, int64_t *count, const apsis_options *options);
 apsis_status bridge_statistics(apsis_context *context, apsis_image labels, void *labels_data, apsis_component *components,
                                int64_t capacity, int64_t *count, const apsis_options *options);
+apsis_status bridge_measures(apsis_context *context, apsis_image labels, void *labels_data, apsis_image grey, void *grey_data,
+                             uint32_t wanted, apsis_measure *measures, int64_t capacity, int64_t *count,
+                             const apsis_options *options);
 apsis_status bridge_contacts(apsis_context *context, apsis_image labels, void *labels_data, apsis_contact *contacts,
                              int64_t capacity, int64_t *count, const apsis_options *options);
 apsis_status bridge_geodesic(apsis_context *context, apsis_image set, void *set_data, apsis_image seeds, void *seeds_data,

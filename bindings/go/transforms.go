@@ -37,8 +37,40 @@ type Contact struct {
 	Area    float64  // of their faces, in units of spacing; in 2-D their length
 }
 
+// ValueMeasure is what is known of a value of a label image: see apsis_measures.h.  What was not asked for is 0.
+type ValueMeasure struct {
+	Component                                               Component
+	Border, Euler, Filled, Convex                           int64
+	Faces                                                   [3]int64
+	Surface                                                 float64
+	Moments                                                 [6]float64
+	Axes                                                    [3]float64
+	Orientation, Eccentricity, Perimeter                    float64
+	Crofton                                                 [2]float64
+	ConvexArea                                              float64
+	Feret                                                   [2]float64
+	FeretContour                                            float64
+	IntensitySum, IntensityMean, IntensityMin, IntensityMax float64
+	_                                                       [8]float64
+}
+
+// Wanted is what Measures is asked for: these, combined by |.
+type Wanted uint32
+
+const (
+	Moments Wanted = 1 << iota
+	Perimeter
+	Surface
+	Euler
+	Filled
+	Hull
+	Feret
+	Intensity
+)
+
 // The library writes into slices of these.
 var (
+	_ [C.sizeof_apsis_measure]byte   = [unsafe.Sizeof(ValueMeasure{})]byte{}
 	_ [C.sizeof_apsis_contact]byte   = [unsafe.Sizeof(Contact{})]byte{}
 	_ [C.sizeof_apsis_component]byte = [unsafe.Sizeof(Component{})]byte{}
 	_ [C.sizeof_apsis_extent]byte    = [unsafe.Sizeof(Extent{})]byte{}
@@ -165,6 +197,25 @@ func (c *Context) Contacts(labels Image, options *Options) ([]Contact, error) {
 		return nil, err
 	}
 	return known[:n], nil
+}
+
+// Measures says what is wanted of each value of a label image but 0, in ascending order; grey has the intensities, or is None.
+func (c *Context) Measures(labels, grey Image, wanted Wanted, options *Options) ([]ValueMeasure, error) {
+	if err := wrongOf("labels", labels, "grey", grey); err != nil {
+		return nil, err
+	}
+	for known := make([]ValueMeasure, room); ; {
+		n := C.int64_t(0)
+		err := c.check(C.bridge_measures(c.handle, labels.is, labels.data, grey.is, grey.data, C.uint32_t(wanted),
+			(*C.apsis_measure)(unsafe.Pointer(&known[0])), C.int64_t(len(known)), &n, options.forC()))
+		if err != nil {
+			return nil, err
+		}
+		if int(n) <= len(known) {
+			return known[:n], nil
+		}
+		known = make([]ValueMeasure, n)
+	}
 }
 
 // Geodesic is the length of the shortest path inside the set from every pixel of it to the nearest seed, and which seed that

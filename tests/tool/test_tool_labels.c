@@ -218,7 +218,7 @@ static void test_measures(void **state) {
     assert_in(text,
               "\"border\": 1, \"feret\": [2, 2.8284271247461903], \"feret_contour\": 2.23606797749979, \"intensity_sum\": 14, "
               "\"intensity_mean\": 3.5, \"intensity_min\": 0, \"intensity_max\": 7}");
-    succeed("measures in.tif --output t.csv --device cpu --json --measure filled,moments --connectivity 8");
+    succeed("measures in.tif --output t.csv --overwrite --device cpu --json --measure filled,moments --connectivity 8");
     assert_in(out_text,
               "\"measures\": [\"moments\", \"filled\"], \"grey\": null, \"connectivity\": 8, \"spacing\": [1, 1], "
               "\"values\": 5");

@@ -8,7 +8,7 @@ Exact maps of binary images, on the CPU or on an NVIDIA GPU: [`distance`](@ref),
     labels, n = Apsis.components(mask; connectivity=2)
 
 Of label images, such as segmentations, every value but 0 is a set of its own, with `labels=true`; [`statistics`](@ref) and
-[`contacts`](@ref) tell of their values.  [`Slabs`](@ref) is for images that are cut.
+[`contacts`](@ref) tell of their values, and [`measures`](@ref) of their shape and intensity.  [`Slabs`](@ref) is for images that are cut.
 
 Arrays have two or three dimensions, and are taken as they lie, views too.  An index is a linear one, from 1 on, and 0 is none.
 """

@@ -68,6 +68,31 @@ struct Contact
     area::Float64
 end
 
+"What is measured of a value: see apsis_measures.h.  What was not asked for is 0."
+struct Measure
+    component::Component
+    border::Int64
+    euler::Int64
+    filled::Int64
+    convex::Int64
+    faces::NTuple{3,Int64}
+    surface::Float64
+    moments::NTuple{6,Float64}
+    axes::NTuple{3,Float64}
+    orientation::Float64
+    eccentricity::Float64
+    perimeter::Float64
+    crofton::NTuple{2,Float64}
+    convex_area::Float64
+    feret::NTuple{2,Float64}
+    feret_contour::Float64
+    intensity_sum::Float64
+    intensity_mean::Float64
+    intensity_min::Float64
+    intensity_max::Float64
+    reserved::NTuple{8,Float64}
+end
+
 const library = Ref{Ptr{Cvoid}}(C_NULL)
 
 function load_library()

@@ -141,6 +141,12 @@ end
             @test Apsis.geodesic(trues(4, 3), labels)[1, 1] == 0
             @test Apsis.components(labels; labels=true)[2] == 3
         end
+        shapes = Apsis.measures([3 3 0; 3 8 8; 0 8 8], :surface, :euler, :intensity; grey=Float32[1 2 0; 3 4 5; 0 6 7])
+        @test [(m.component.value, m.component.area, m.surface, m.euler, m.intensity_sum) for m in shapes] ==
+              [(3, 3, 8.0, 1, 6.0), (8, 4, 8.0, 1, 22.0)]
+        @test shapes[2].component.lower == (2, 2, 1) && shapes[2].perimeter == 0
+        @test fails(() -> Apsis.measures([1 2], :colour), ArgumentError, "colour")
+        @test fails(() -> Apsis.measures([1 2], :intensity), Apsis.ApsisError, "grey")
         signed = Int8[-1 -1; 2 0]
         @test [c.value for c in Apsis.statistics(signed)] == [-1, 0, 2]
         @test Apsis.contacts(view(signed, :, 2:-1:1))[1] == Apsis.Contact(-1, 2, (1, 0, 0), 0, 1.0)

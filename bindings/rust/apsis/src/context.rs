@@ -17,6 +17,8 @@ use crate::options::{Operation, Options};
 pub use sys::apsis_component as Component;
 pub use sys::apsis_contact as Contact;
 pub use sys::apsis_extent as Extent;
+/// What is measured of a value; what was not asked for is 0.
+pub use sys::apsis_measure as Measure;
 
 /// Components of which is told without asking twice.
 const ROOM: usize = 4096;
@@ -235,6 +237,23 @@ impl Context {
         let labels = self.source(labels)?;
         read_all(|known, capacity, count| {
             self.call(|raw| unsafe { sys::apsis_contacts(raw, &labels, known, capacity, count, options.raw()) })
+        })
+    }
+
+    /// What `wanted`, of [`wanted`](crate::wanted), asks for of each value of a label image but 0, in ascending order; `grey`
+    /// has the intensities.
+    pub fn measures(
+        &self,
+        labels: &dyn Source,
+        grey: Option<&dyn Source>,
+        wanted: u32,
+        options: &Options,
+    ) -> Result<Vec<Measure>, Error> {
+        let (labels, grey) = (self.source(labels)?, grey.map(|image| self.source(image)).transpose()?);
+        read_all(|known, capacity, count| {
+            self.call(|raw| unsafe {
+                sys::apsis_measures(raw, &labels, or_null(&grey), wanted, known, capacity, count, options.raw())
+            })
         })
     }
 

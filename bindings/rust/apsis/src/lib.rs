@@ -37,8 +37,16 @@ mod options;
 mod slabs;
 
 pub use apsis_sys as sys;
-pub use context::{device_count, Component, Contact, Context, Device, Extent};
+pub use context::{device_count, Component, Contact, Context, Device, Extent, Measure};
 pub use error::{Error, Status};
 pub use image::{DeviceImage, Image, ImageMut, Pixel, Source, Target, Writable};
 pub use options::{Method, Metric, Operation, Options};
 pub use slabs::{measure, Beside, Labels, Part, Paths, Slab, Summary};
+
+/// What [`Context::measures`] is asked for: these, combined by `|`.
+pub mod wanted {
+    pub use apsis_sys::{
+        APSIS_EULER as EULER, APSIS_FERET as FERET, APSIS_FILLED as FILLED, APSIS_HULL as HULL, APSIS_INTENSITY as INTENSITY,
+        APSIS_MOMENTS as MOMENTS, APSIS_PERIMETER as PERIMETER, APSIS_SURFACE as SURFACE,
+    };
+}

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
 
-use apsis::{Contact, Context, Device, Image, ImageMut, Method, Metric, Operation, Options, Source, Status};
+use apsis::{wanted, Contact, Context, Device, Image, ImageMut, Measure, Method, Metric, Operation, Options, Source, Status};
 
 const SIZE: [usize; 2] = [9, 5];
 
@@ -167,6 +167,15 @@ fn label_images() {
         let expected = [(3, 8, [1, 1, 0], 3, 7.0), (5, 8, [1, 0, 0], 1, 5.0)];
         assert_eq!(touching.iter().map(told).collect::<Vec<_>>(), expected, "{}", context.name());
         assert_eq!(context.contacts(&labels, &Options::new().complement()).err().unwrap().status(), Status::Argument);
+
+        let shapes = context.measures(&labels, None, wanted::SURFACE | wanted::EULER, &Options::new()).unwrap();
+        let told = |one: &Measure| (one.component.value, one.border, one.euler, one.surface, one.perimeter);
+        let expected = [(3, 1, 1, 8.0, 0.0), (5, 1, 1, 4.0, 0.0), (8, 1, 1, 8.0, 0.0)];
+        assert_eq!(shapes.iter().map(told).collect::<Vec<_>>(), expected, "{}", context.name());
+        let bright = context.measures(&labels, Some(&labels), wanted::INTENSITY, &Options::new()).unwrap();
+        assert_eq!(bright.iter().map(|one| one.intensity_sum).collect::<Vec<_>>(), [9.0, 5.0, 32.0]);
+        let error = context.measures(&labels, None, wanted::INTENSITY, &Options::new()).err().unwrap();
+        assert_eq!((error.status(), error.to_string().contains("grey is None")), (Status::Argument, true), "{}", error);
 
         let mut squares = [0i32; 12];
         let mut out = ImageMut::new(&mut squares, &size).unwrap();
