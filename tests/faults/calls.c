@@ -152,6 +152,16 @@ static apsis_status contacts(apsis_context *ctx, call_outputs *out) {
     return apsis_contacts(ctx, &labels, (apsis_contact *)out->parts, CAPACITY, &out->count, NULL);
 }
 
+static apsis_status measures(apsis_context *ctx, call_outputs *out) {
+    static uint8_t value[CALL_PIXELS];
+    static float grey[CALL_PIXELS];
+    for (int i = 0; i < CALL_PIXELS; ++i) value[i] = (uint8_t)(i / 3 * i % 7), grey[i] = (float)i / 3;
+    const apsis_image labels = image_of(size_of_paths, value, APSIS_U8, 2),
+                      intensity = image_of(size_of_paths, grey, APSIS_F32, 2);
+    enum { CAPACITY = sizeof(out->parts) / (sizeof(apsis_measure)) };
+    return apsis_measures(ctx, &labels, &intensity, 255, (apsis_measure *)out->parts, CAPACITY, &out->count, NULL);
+}
+
 static apsis_image map_of_paths(void *data, apsis_type type, int ndim) { return image_of(size_of_paths, data, type, ndim); }
 static apsis_status geodesic(apsis_context *ctx, call_outputs *out) {
     static uint8_t seed[CALL_PIXELS];
@@ -186,17 +196,29 @@ static apsis_status farthest(apsis_context *ctx, call_outputs *out, double densi
 static apsis_status eccentricity(apsis_context *ctx, call_outputs *out) { return farthest(ctx, out, 0.7, APSIS_AUTO); }
 static apsis_status every_source(apsis_context *ctx, call_outputs *out) { return farthest(ctx, out, 0.4, APSIS_EVERY_SOURCE); }
 
-const named_call calls[] = {{"distance", distance},         {"signed volume", signed_volume},
-                            {"chessboard", chessboard},     {"city block", city_block},
-                            {"raster scan", raster_scan},   {"sweep", sweep},
-                            {"jump flood", jump_flood},     {"voronoi", voronoi},
-                            {"components", components},     {"largest components", largest},
-                            {"tile fill", tile_fill},       {"statistics", statistics},
-                            {"contacts", contacts},         {"opening", opening},
-                            {"surfaces", surfaces},         {"geodesic", geodesic},
-                            {"eccentricity", eccentricity}, {"every source", every_source},
-                            {"slab summary", slab_summary}, {"signed slab", signed_slab},
-                            {"slab paths", slab_paths},     {"chessboard slab", chessboard_slab},
+const named_call calls[] = {{"distance", distance},
+                            {"signed volume", signed_volume},
+                            {"chessboard", chessboard},
+                            {"city block", city_block},
+                            {"raster scan", raster_scan},
+                            {"sweep", sweep},
+                            {"jump flood", jump_flood},
+                            {"voronoi", voronoi},
+                            {"components", components},
+                            {"largest components", largest},
+                            {"tile fill", tile_fill},
+                            {"statistics", statistics},
+                            {"contacts", contacts},
+                            {"measures", measures},
+                            {"opening", opening},
+                            {"surfaces", surfaces},
+                            {"geodesic", geodesic},
+                            {"eccentricity", eccentricity},
+                            {"every source", every_source},
+                            {"slab summary", slab_summary},
+                            {"signed slab", signed_slab},
+                            {"slab paths", slab_paths},
+                            {"chessboard slab", chessboard_slab},
                             {"found slab", found_slab}};
 const int call_count = COUNT(calls);
 

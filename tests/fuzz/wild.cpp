@@ -183,7 +183,7 @@ void call_wildly(apsis_context *context, Input &in) {
     for (int64_t &each : size) each = in.of<int64_t>({5, 1, 2, 3, 4, 7, 8, 9, 16, 0});
     const int ndim = in.of({2, 3});
     WildImage set(in, ndim, size, SETS), seeds(in, ndim, size, SETS);
-    const int64_t call = in.below(14);
+    const int64_t call = in.below(15);
     WildImage first(in, ndim, size,
                     call == 1 || call == 9                  ? INDICES
                     : call == 2                             ? LABELS
@@ -251,6 +251,14 @@ void call_wildly(apsis_context *context, Input &in) {
             apsis_surface_distances found;
             status = apsis_surface_distance(used, images[0], images[1], in.one_in(3) ? odd_real(in) : 95,
                                             in.one_in(3) ? odd_real(in) : 2, in.one_in(8) ? nullptr : &found, options.get());
+            break;
+        }
+        case 13: {
+            apsis_measure found[3];
+            int64_t count;
+            status = apsis_measures(
+                used, images[0], images[in.below(3)], in.one_in(8) ? 0xffff : static_cast<uint32_t>(in.below(256)),
+                in.one_in(8) ? nullptr : found, in.one_in(8) ? -1 : 3, in.one_in(3) ? nullptr : &count, options.get());
             break;
         }
         default: {

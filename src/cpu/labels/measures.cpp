@@ -72,7 +72,9 @@ struct ThreadScratch {
     PaddedRows rows;
     uint64_t *some, *across;  // where the pixels of a window differ, and where those of two planes do
 
-    ThreadScratch(const View &image, Carver &carver) : rows(image, carver) {
+    /// Windows have two rows of a plane, and the perimeter looks two rows back and forth.
+    ThreadScratch(const View &image, Carver &carver, const MeasuresJob &job)
+        : rows(image, job.wants(APSIS_PERIMETER) ? 8 : 2, job.axes == 3 ? 2 : 1, carver) {
         some = carver.take<uint64_t>(rows.words()), across = carver.take<uint64_t>(rows.words());
     }
 };
@@ -243,13 +245,15 @@ void apsis::measure_values(const MeasuresJob &job, Arena &arena, const Progress 
     using namespace cpu::labels;
     const Windows windows(job.axes, job.connectivity);
     std::vector<std::max_align_t> memory(
-        scratch_of_threads<ThreadScratch>(job.set, arena.threads()) / sizeof(std::max_align_t) + 1);
+        scratch_of_threads<ThreadScratch>(job.set, arena.threads(), job) / sizeof(std::max_align_t) + 1);
     Progress gathering = progress;
     if (progress && job.wants_outlines()) gathering = [&](double done) { progress(GATHERED * done); };
-    Values values = collect<ThreadScratch, Values>(job.set, memory.data(), arena, gathering,
-                                                   [&](auto pixel, int64_t y, int64_t z, ThreadScratch &own, Values &table) {
-                                                       Adder<decltype(pixel)>(job, windows, own, table).add_row(y, z);
-                                                   });
+    Values values = collect<ThreadScratch, Values>(
+        job.set, memory.data(), arena, gathering,
+        [&](auto pixel, int64_t y, int64_t z, ThreadScratch &own, Values &table) {
+            Adder<decltype(pixel)>(job, windows, own, table).add_row(y, z);
+        },
+        job);
     const auto &found = values.in_order();
     job.found->reserve(found.size());
     for (const auto &each : found)

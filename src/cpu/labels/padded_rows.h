@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <vector>
 
 #include "cpu/labels/differences.h"
 #include "runtime/workspace.h"
@@ -21,12 +22,16 @@ struct PaddedRow {
     }
 };
 
-/// The rows that are in use: 8 of each of two planes.
+/// The rows that are in use: so many of a plane, and in 3-D those of the plane before.
 class PaddedRows {
   public:
-    static constexpr int KEPT = 8, PLANES = 2;
-
-    PaddedRows(const View &image, Carver &carver) : image_(image), width_(image.size[0] + 2), words_((width_ + 63) / 64) {
+    /// Both numbers are powers of two.
+    PaddedRows(const View &image, int rows, int planes, Carver &carver)
+        : image_(image),
+          width_(image.size[0] + 2),
+          words_((width_ + 63) / 64),
+          rows_(rows),
+          slots_(static_cast<size_t>(rows * planes)) {
         for (Slot &slot : slots_) {
             slot.pixels = carver.take<uint8_t>(width_ * pixel_bytes(image.type));
             for (uint64_t *&bits : slot.bits) bits = carver.take<uint64_t>(words_);
@@ -86,7 +91,7 @@ class PaddedRows {
     };
 
     Slot &slot_of(int64_t y, int64_t z) {
-        Slot &slot = slots_[(z & (PLANES - 1)) * KEPT + (y & (KEPT - 1))];
+        Slot &slot = slots_[static_cast<size_t>(z * rows_ + (y & (rows_ - 1))) & (slots_.size() - 1)];
         if (slot.y != y || slot.z != z) slot.y = y, slot.z = z, slot.known = 0;
         return slot;
     }
@@ -111,8 +116,8 @@ class PaddedRows {
     }
 
     View image_;
-    int64_t width_, words_;
-    Slot slots_[KEPT * PLANES];
+    int64_t width_, words_, rows_;
+    std::vector<Slot> slots_;
 };
 
 }  // namespace apsis::cpu::labels
