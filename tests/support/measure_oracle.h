@@ -1,6 +1,6 @@
 /*
- * What apsis_measures must say of a value, found by looking at every pixel, every pair of points, every window.  Nothing here is
- * shared with the library.
+ * What apsis_measures must say of a value, found by looking at every pixel, every pair of points, every window.  Nothing here
+ * is shared with the library.
  */
 #ifndef MEASURE_ORACLE_H
 #define MEASURE_ORACLE_H

@@ -226,7 +226,8 @@ class Context(Calls):
             room = count.value
         known = known[:count.value]
         known["component"]["value"] = values.signed(known["component"]["value"], sources[0])
-        return known[np.argsort(known["component"]["value"], kind="stable")]
+        order = np.argsort(known["component"]["value"], kind="stable")
+        return known if (order[1:] > order[:-1]).all() else known[order]
 
     def geodesic(self, set: Array, seeds: Array, *, nearest: Union[bool, DTypeLike] = False,
                  dtype: Optional[DTypeLike] = np.float32, out: Optional[Array] = None, nearest_out: Optional[Array] = None,

@@ -24,14 +24,10 @@ constexpr double GATHERED = 0.7;  // of the work, where outlines are wanted
 
 struct Sums {
     ValueParts part;
-    ShapeSums shape;
-    IntensitySums intensity;
-    int64_t runs = 0;
+    int64_t runs = 0;  // how many; then where the next one goes
 
     void add(const Sums &other) {
         part.add(other.part);
-        shape.add(other.shape);
-        intensity.add(other.intensity);
         runs += other.runs;
     }
 };
@@ -41,20 +37,46 @@ struct ValueRun {
     Run run;
 };
 
-/// A table behind a small one that knows the places of the values around a row.
+/// Sums of values that not every call wants, by the places of the values.
+template <class Sums>
+class Wanted {
+  public:
+    Sums &at(size_t place) {
+        if (place >= sums_.size()) sums_.resize(place + 1);
+        return sums_[place];
+    }
+    /// Adds those of another thread, which has the value in another place.
+    void add(size_t place, const Wanted &other, size_t its_place) {
+        if (its_place < other.sums_.size()) at(place).add(other.sums_[its_place]);
+    }
+    Sums found(size_t place) const { return place < sums_.size() ? sums_[place] : Sums(); }
+
+  private:
+    std::vector<Sums> sums_;
+};
+
+/// A thread's table, behind a small one that knows the places of the values around a row.
 class Values {
   public:
-    Sums &at(int64_t value) {
+    size_t place_of(int64_t value) {
         Recent &recent = recent_[static_cast<uint64_t>(value) % RECENT];
-        if (recent.value != value) recent = {value, table_.place_of(value)};
-        return table_[recent.place].sums;
+        if (recent.value != value) recent = {value, table.place_of(value)};
+        return recent.place;
     }
     void add(const Values &other) {
-        table_.add(other.table_);
+        other.table.for_places([&](size_t its_place) {
+            const auto &[value, sums] = other.table[its_place];
+            const size_t place = table.place_of(value);
+            table[place].sums.add(sums);
+            shapes.add(place, other.shapes, its_place);
+            intensities.add(place, other.intensities, its_place);
+        });
         runs.insert(runs.end(), other.runs.begin(), other.runs.end());
     }
-    auto &in_order() { return table_.in_order(); }
 
+    Table<int64_t, Sums> table;
+    Wanted<ShapeSums> shapes;
+    Wanted<IntensitySums> intensities;
     std::vector<ValueRun> runs;
 
   private:
@@ -64,7 +86,6 @@ class Values {
         size_t place = 0;
     };
 
-    Table<int64_t, Sums> table_;
     Recent recent_[RECENT];
 };
 
@@ -128,10 +149,11 @@ class Adder {
         int64_t begin = 0;  // padded: the first pixel of a run is at begin + 1
         for_bits(row.ends, rows_.width() - 1, [&](int64_t end) {
             if (const int64_t value = pixels[end]) {
-                Sums &sums = values_.at(value);
+                const size_t place = values_.place_of(value);
+                Sums &sums = values_.table[place].sums;
                 sums.part.add((z * size[1] + y) * size[0] + begin, begin, end, y, z);
-                if (job_.wants(APSIS_MOMENTS)) sums.shape.add_run(begin, end, y, z);
-                if (job_.grey) add_intensities(job_.grey, begin, end, y, z, sums.intensity);
+                if (job_.wants(APSIS_MOMENTS)) values_.shapes.at(place).add_run(begin, end, y, z);
+                if (job_.grey) add_intensities(job_.grey, begin, end, y, z, values_.intensities.at(place));
                 if (job_.wants_outlines()) {
                     ++sums.runs;
                     values_.runs.push_back({value, {int32_t(z), int32_t(y), int32_t(begin), int32_t(end)}});
@@ -159,7 +181,8 @@ class Adder {
                         rows[dy + 1].as<Pixel>()[k] == here[i] && (rows[dy + 1].edges[k >> 6] >> (k & 63) & 1);
                     if (dx || dy) found[dx && dy] += is_alike;
                 }
-            if (const int kind = KIND[found[0]][found[1]]; kind >= 0) ++values_.at(here[i]).shape.steps[kind];
+            if (const int kind = KIND[found[0]][found[1]]; kind >= 0)
+                ++values_.shapes.at(values_.place_of(here[i])).steps[kind];
         });
     }
 
@@ -193,7 +216,7 @@ class Adder {
                 for (int n = k; n < PIXELS; ++n) alike |= (pixel[n] == pixel[k]) << n;
                 done |= alike;
                 const Windows::Sums &sums = windows_.sums[alike];
-                ShapeSums &shape = values_.at(pixel[k]).shape;
+                ShapeSums &shape = values_.shapes.at(values_.place_of(pixel[k]));
                 for (int a = 0; a < AXES; ++a) shape.faces[a] += sums.faces[a];
                 if constexpr (AXES == 2) shape.diagonals += sums.diagonals;
                 shape.euler += sums.euler;
@@ -208,32 +231,22 @@ class Adder {
     Values &values_;
 };
 
-/// The runs of values, one value after the other.
-std::vector<Run> deal_out(const std::vector<ValueRun> &runs, const std::vector<Table<int64_t, Sums>::Entry> &values) {
-    struct Place {
-        size_t next;
-    };
-    Table<int64_t, Place> places;
-    size_t count = 0;
-    for (const auto &each : values) {
-        places.at(each.key).next = count;
-        count += static_cast<size_t>(each.sums.runs);
+/// Deals out the runs to their values, and finds what follows from them, for each value on one thread.
+void add_outlines(const MeasuresJob &job, Values &values, const std::vector<size_t> &order, Arena &arena,
+                  const Progress &progress) {
+    std::vector<int64_t> begin = {0};
+    for (const size_t place : order) {
+        int64_t &next = values.table[place].sums.runs;
+        begin.push_back(begin.back() + next);
+        next = begin[begin.size() - 2];
     }
-    std::vector<Run> dealt(count);
-    for (const ValueRun &each : runs) dealt[places.at(each.value).next++] = each.run;
-    return dealt;
-}
-
-/// Finds what follows from the outlines of values, each on one thread.
-void add_outlines(const MeasuresJob &job, std::vector<Run> &runs, const std::vector<Table<int64_t, Sums>::Entry> &values,
-                  Arena &arena, const Progress &progress) {
+    std::vector<Run> runs(static_cast<size_t>(begin.back()));
+    for (const ValueRun &each : values.runs) runs[values.table[values.place_of(each.value)].sums.runs++] = each.run;
     std::vector<OutlineScratch> scratch(static_cast<size_t>(arena.threads()));
-    std::vector<int64_t> begin(values.size());
-    for (size_t i = 1; i < values.size(); ++i) begin[i] = begin[i - 1] + values[i - 1].sums.runs;
-    parallel_for(arena, static_cast<int64_t>(values.size()), progress, GATHERED, 1, [&](int64_t i) {
-        const Sums &sums = values[i].sums;
-        (*job.found)[i].outline =
-            scratch[static_cast<size_t>(Arena::thread())].outline_of(job, runs.data() + begin[i], sums.runs, sums.part.area);
+    parallel_for(arena, static_cast<int64_t>(order.size()), progress, GATHERED, 1, [&](int64_t i) {
+        ValueSums &found = (*job.found)[i];
+        OutlineScratch &own = scratch[static_cast<size_t>(Arena::thread())];
+        found.outline = own.outline_of(job, runs.data() + begin[i], begin[i + 1] - begin[i], found.part.area);
     });
 }
 
@@ -254,11 +267,11 @@ void apsis::measure_values(const MeasuresJob &job, Arena &arena, const Progress 
             Adder<decltype(pixel)>(job, windows, own, table).add_row(y, z);
         },
         job);
-    const auto &found = values.in_order();
-    job.found->reserve(found.size());
-    for (const auto &each : found)
-        job.found->push_back({each.sums.part.part_of(each.key), each.sums.shape, each.sums.intensity, {}});
-    if (!job.wants_outlines()) return;
-    std::vector<Run> runs = deal_out(values.runs, found);
-    add_outlines(job, runs, found, arena, progress);
+    const std::vector<size_t> order = values.table.order();
+    job.found->reserve(order.size());
+    for (const size_t place : order) {
+        const auto &[value, sums] = values.table[place];
+        job.found->push_back({sums.part.part_of(value), values.shapes.found(place), values.intensities.found(place), {}});
+    }
+    if (job.wants_outlines()) add_outlines(job, values, order, arena, progress);
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <vector>
 
 namespace apsis::cpu::labels {
@@ -44,9 +45,22 @@ class Table {
         return entries_.size() - 1;
     }
     Entry &operator[](size_t place) { return entries_[place]; }
+    const Entry &operator[](size_t place) const { return entries_[place]; }
+    template <class Body>
+    void for_places(Body body) const {
+        for (size_t place = 0; place < entries_.size(); ++place) body(place);
+    }
 
     void add(const Table &other) {
         for (const Entry &each : other.entries_) at(each.key).add(each.sums);
+    }
+
+    /// The places of entries in the order of their keys, for sums that are too large to be moved by a sort.
+    std::vector<size_t> order() const {
+        std::vector<size_t> places(entries_.size());
+        std::iota(places.begin(), places.end(), size_t(0));
+        std::sort(places.begin(), places.end(), [&](size_t a, size_t b) { return entries_[a].key < entries_[b].key; });
+        return places;
     }
 
     /// In the order of their keys.  The table is of no use after it.
