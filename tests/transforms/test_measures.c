@@ -305,6 +305,9 @@ static void unusual_intensities(bench *b) {
     } row[] = {{{big, 1, -big, tiny}, 1, -(double)big, (double)big},
                {{tiny, tiny, -0.0f, 0}, 2 * (double)tiny, 0, (double)tiny},
                {{big, big, big, big}, 4 * (double)big, (double)big, (double)big},
+               {{0x1p100F, 0x1p47F, tiny, 0}, 0x1p100 + 0x1p48, 0, 0x1p100}, /* more than half way */
+               {{0x1p100F, 0x1p47F, -0.0F, 0}, 0x1p100, 0, 0x1p100},
+               {{-0x1p100F, -0x1p47F, -tiny, 0}, -0x1p100 - 0x1p48, -0x1p100, 0},
                {{INFINITY, 1, -1, 2}, INFINITY, -1, INFINITY},
                {{INFINITY, -INFINITY, 1, 2}, NAN, -INFINITY, INFINITY},
                {{NAN, INFINITY, 1, 2}, NAN, NAN, NAN}};
@@ -345,6 +348,37 @@ static void dense(bench *b) {
     }
     assert_fails(b->ctx, apsis_measures(b->ctx, &labels.image, NULL, 0, m, 5, &count, &options), APSIS_ERROR_RANGE,
                  "pixel (2, 1, 0) is 5|capacity is 5");
+    frame_close(&labels);
+}
+
+/** Progress is told to the end, and stops the call. */
+static int note(void *told, double done) {
+    assert_true(done >= *(double *)told && done <= 1);
+    *(double *)told = done;
+    return 0;
+}
+
+static void progress(bench *b) {
+    enum { W = 300, H = 900 };
+    static uint8_t mask[W * H];
+    const int64_t size[3] = {W, H, 1};
+    chance c = {2713};
+    fill_cells(mask, size, &c);
+    frame labels = frame_open(b, APSIS_U8, 2, size, PACKED);
+    frame_put(&labels, mask);
+    static apsis_measure m[256];
+    for (int i = 0; i < 2; ++i) {
+        const uint32_t wanted = i ? APSIS_FILLED : APSIS_MOMENTS;
+        double told = 0;
+        int calls = 0;
+        assert_ok(b->ctx, apsis_set_progress(b->ctx, note, &told));
+        assert_ok(b->ctx, apsis_measures(b->ctx, &labels.image, NULL, wanted, m, 256, NULL, NULL));
+        assert_true(told == 1);
+        assert_ok(b->ctx, apsis_set_progress(b->ctx, stop_at_once, &calls));
+        assert_fails(b->ctx, apsis_measures(b->ctx, &labels.image, NULL, wanted, m, 256, NULL, NULL), APSIS_ERROR_CANCELLED,
+                     "");
+        assert_int_equal(calls, 1);
+    }
     frame_close(&labels);
 }
 
@@ -392,7 +426,8 @@ static void bad_calls(bench *b) {
 static const test_case cases[] = {
     TEST(every_3x4_image, WITH_HOST_IMAGES), TEST(every_4x3_set, EVERYWHERE),  TEST(every_2x2x2_volume, WITH_HOST_IMAGES),
     TEST(random_measures, EVERYWHERE),       TEST(random_threads, EVERYWHERE), TEST(disc, EVERYWHERE),
-    TEST(unusual_intensities, EVERYWHERE),   TEST(dense, EVERYWHERE),          TEST(bad_calls, WITH_HOST_IMAGES),
+    TEST(unusual_intensities, EVERYWHERE),   TEST(dense, EVERYWHERE),          TEST(progress, EVERYWHERE),
+    TEST(bad_calls, WITH_HOST_IMAGES),
 };
 
 int main(int argc, char **argv) { return RUN_CASES(cases, argc, argv); }
