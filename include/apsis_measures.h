@@ -163,16 +163,16 @@ typedef struct apsis_measure {
                                       that `convex` counts. */
     double  intensity_sum;       /**< The sum of `grey` over its pixels, rounded once; its mean, */
     double  intensity_mean;
-    double  intensity_min;       /**< its least value, */
-    double  intensity_max;       /**< and its largest one.  All are NaN where one of them is. */
+    double  intensity_min;       /**< the least value of a pixel, */
+    double  intensity_max;       /**< and the largest one.  All are NaN where a pixel is. */
     double  reserved[8];         /**< 0. */
 } apsis_measure;
 
 /**
  * Measures each value of a label image but 0, the background, wherever its pixels are.  By
- * default those of the values that occur, in ascending order, the first `capacity` of them.
- * With APSIS_DENSE measures[i] is of value i, as in apsis_statistics; of one that does not
- * occur, and of 0, as there, and other fields are 0.  A set, APSIS_BIT or 0 and 1, has the value 1.
+ * default of the values that occur, in ascending order, the first `capacity` of them.  With
+ * APSIS_DENSE measures[i] is of value i, as in apsis_statistics; of 0, and of one that does
+ * not occur, component is as there, and all else 0.  A set, of bits or of 0 and 1, is the value 1.
  *
  * For components, measure their numbers:
  *
@@ -180,25 +180,33 @@ typedef struct apsis_measure {
  *     st = apsis_components(ctx, &set, &numbers, NULL, 0, &count, NULL);
  *     apsis_measure *found = malloc(count * sizeof *found);
  *     if (st == APSIS_OK)
- *         st = apsis_measures(ctx, &numbers, NULL, APSIS_MOMENTS | APSIS_EULER, found, count, NULL, NULL);
+ *         st = apsis_measures(ctx, &numbers, NULL, APSIS_MOMENTS, found, count, NULL, NULL);
  *
- * They are those of scikit-image's regionprops, whose axes go from the last to the first.
- * With sums of squares as a variance, moments / area: its eigenvalues are l1 >= l2 (>= l3);
- * axes are 4 sqrt(l) in 2-D, and sqrt(20 l) in 3-D; eccentricity is sqrt(1 - l2 / l1), and 0
- * where l1 is.  orientation is atan2(2 xy, yy - xx) / 2, and where xx is yy pi/4 or, if xy
- * is not positive, -pi/4.  `perimeter` is that of
- * measure.perimeter with 4 neighbours (Benkrid, Crookes 2000): 1 for a pixel where the path goes on
- * along an axis, sqrt(2) across corners, and the mean of both.  `crofton` is that of
- * perimeter_crofton with 2 and 4 directions, `euler` euler_number with the connectivity, 1 or in 2-D
- * 2, in 3-D 3, `filled` area_filled, `convex` area_convex, `feret_contour` feret_diameter_max.
+ * Formulas and conventions are those of scikit-image's regionprops, whose axes 0, 1 are y, x, in
+ * 3-D z, y, x:
  *
- * Moments, axes, surfaces, areas of hulls and diameters are in units of options->spacing, from 1e-60
- * to 1e60; areas, `filled` and `convex` count pixels.  A perimeter needs equal spacing.
+ *     moments        moments_central, of order 2.  moments / area is a covariance, of which
+ *                    l1 >= l2 (>= l3) are the eigenvalues.
+ *     axes           axis_major_length, axis_minor_length: 4 sqrt(l), in 3-D sqrt(20 l)
+ *     eccentricity   sqrt(1 - l2 / l1), and 0 where l1 is
+ *     orientation    atan2(2 xy, yy - xx) / 2; where xx is yy, pi/4 if xy is positive, else -pi/4
+ *     perimeter      perimeter with 4 neighbours (Benkrid, Crookes 2000): each pixel of the path
+ *                    is 1 where it goes on along axes, sqrt(2) where across corners, or their mean
+ *     crofton        perimeter_crofton with 2 and 4 directions
+ *     euler          euler_number; regionprops has the connectivity 2, in 3-D 3
+ *     filled         area_filled: the outside goes on across corners
+ *     convex         area_convex
+ *     feret_contour  feret_diameter_max
  *
- * In host memory; the call returns when it is done.  What is not asked for costs nothing.  The work is
- * the CPU's on every context: images of APSIS_DEVICE are copied.  It takes some 500 bytes of host
- * memory for each value and thread, and for APSIS_FILLED, APSIS_HULL and APSIS_FERET 40 for each run of
- * pixels of one value in a row.  Flags are APSIS_DENSE and APSIS_LABELS, which changes nothing.
+ * Moments, axes, surfaces, areas of hulls and diameters are in units of options->spacing, from
+ * 1e-60 to 1e60; areas, `filled` and `convex` count pixels.  A perimeter needs equal spacing, and
+ * an Euler number in 3-D takes the connectivity 1 or 3.
+ *
+ * In host memory; the call returns when it is done.  What is not asked for is not computed.
+ * The work is the CPU's on every context: images of APSIS_DEVICE are copied to the host, and
+ * bits become bytes.  It takes some 450 bytes of host memory for each value, up to 420 more
+ * for each value and thread, and for APSIS_FILLED, APSIS_HULL and APSIS_FERET 40 for each run
+ * of pixels of a value in a row.  Flags are APSIS_DENSE and APSIS_LABELS, which changes nothing.
  *
  * @param labels    APSIS_BIT or an integer type.
  * @param grey      APSIS_U8, APSIS_U16 or APSIS_F32, of the same size; NULL without APSIS_INTENSITY.
