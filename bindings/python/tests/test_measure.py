@@ -1,5 +1,7 @@
 """apsis.measure: against scikit-image's regionprops_table, where it is there, and answers by hand."""
 
+import doctest
+
 import numpy as np
 import pytest
 
@@ -118,6 +120,11 @@ def test_nothing():
     table = measure.regionprops_table(np.zeros((4, 5), int), properties=("label", "centroid", "inertia_tensor"))
     assert list(table) == ["label", "centroid-0", "centroid-1", *(f"inertia_tensor-{k}-{n}" for k in (0, 1) for n in (0, 1))]
     assert all(len(column) == 0 for column in table.values())
+
+
+def test_examples_of_the_documentation():
+    failed, tried = doctest.testmod(measure)
+    assert tried >= 3 and failed == 0
 
 
 def test_errors():
