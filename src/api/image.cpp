@@ -193,8 +193,8 @@ View check_image(const char *name, const apsis_image *image, Role role, bool nee
     check_size(name, *image, view);
     check_strides(name, *image, view);
     if (view.pixels() == 0) return view;
-    const bool is_input = role == Role::SET || role == Role::GREY || role == Role::VALUES || role == Role::INTENSITY ||
-                          role == Role::ANY_INPUT;
+    const bool is_input =
+        role == Role::SET || role == Role::GREY || role == Role::VALUES || role == Role::INTENSITY || role == Role::ANY_INPUT;
     if (!is_input) check_output_strides(name, view);
     if (!need_data) {
         view.data = WANTED;

@@ -7,6 +7,9 @@
 use std::marker::{PhantomData, PhantomPinned};
 use std::os::raw::{c_char, c_int, c_void};
 
+mod measures;
+pub use measures::*;
+
 pub const APSIS_VERSION_MAJOR: c_int = 0;
 pub const APSIS_VERSION_MINOR: c_int = 5;
 pub const APSIS_VERSION_PATCH: c_int = 0;
@@ -102,15 +105,6 @@ pub const APSIS_ERODE: apsis_operation = 1;
 pub const APSIS_OPEN: apsis_operation = 2;
 pub const APSIS_CLOSE: apsis_operation = 3;
 
-pub const APSIS_MOMENTS: u32 = 1 << 0;
-pub const APSIS_PERIMETER: u32 = 1 << 1;
-pub const APSIS_SURFACE: u32 = 1 << 2;
-pub const APSIS_EULER: u32 = 1 << 3;
-pub const APSIS_FILLED: u32 = 1 << 4;
-pub const APSIS_HULL: u32 = 1 << 5;
-pub const APSIS_FERET: u32 = 1 << 6;
-pub const APSIS_INTENSITY: u32 = 1 << 7;
-
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct apsis_image {
@@ -159,32 +153,6 @@ pub struct apsis_contact {
     pub faces: [i64; 3],
     pub corners: i64,
     pub area: f64,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct apsis_measure {
-    pub component: apsis_component,
-    pub border: i64,
-    pub euler: i64,
-    pub filled: i64,
-    pub convex: i64,
-    pub faces: [i64; 3],
-    pub surface: f64,
-    pub moments: [f64; 6],
-    pub axes: [f64; 3],
-    pub orientation: f64,
-    pub eccentricity: f64,
-    pub perimeter: f64,
-    pub crofton: [f64; 2],
-    pub convex_area: f64,
-    pub feret: [f64; 2],
-    pub feret_contour: f64,
-    pub intensity_sum: f64,
-    pub intensity_mean: f64,
-    pub intensity_min: f64,
-    pub intensity_max: f64,
-    pub reserved: [f64; 8],
 }
 
 #[repr(C)]
@@ -323,16 +291,6 @@ extern "C" {
         context: *mut apsis_context,
         labels: *const apsis_image,
         contacts: *mut apsis_contact,
-        capacity: i64,
-        count: *mut i64,
-        options: *const apsis_options,
-    ) -> apsis_status;
-    pub fn apsis_measures(
-        context: *mut apsis_context,
-        labels: *const apsis_image,
-        grey: *const apsis_image,
-        wanted: u32,
-        measures: *mut apsis_measure,
         capacity: i64,
         count: *mut i64,
         options: *const apsis_options,
