@@ -255,10 +255,9 @@ void call_wildly(apsis_context *context, Input &in) {
         }
         case 13: {
             apsis_measure found[3];
-            int64_t count;
-            status = apsis_measures(
-                used, images[0], images[in.below(3)], in.one_in(8) ? 0xffff : static_cast<uint32_t>(in.below(256)),
-                in.one_in(8) ? nullptr : found, in.one_in(8) ? -1 : 3, in.one_in(3) ? nullptr : &count, options.get());
+            const uint32_t wanted = in.one_in(8) ? 0xffff : static_cast<uint32_t>(in.below(256));
+            status = apsis_measures(used, images[0], images[in.below(3)], wanted, in.one_in(8) ? nullptr : found,
+                                    in.one_in(8) ? -1 : 3, count, options.get());
             break;
         }
         default: {
