@@ -4,6 +4,9 @@
  *     apsis_morphology         the set dilated, eroded, opened or closed by a ball of any radius
  *     apsis_surface_distance   how far are the surfaces of two sets apart?
  *     apsis_measures           of what shape is each value of a label image, and how bright?
+ *     apsis_cost_distance      what does the way from the seeds to every pixel cost?
+ *     apsis_paths              which way is it, pixel by pixel?
+ *     apsis_longest_paths      the longest of the shortest paths in every component
  *
  *     apsis_image set     = {.data = mask, .type = APSIS_U8, .ndim = 2, .size = {w, h}};
  *     apsis_image smooth  = {.data = out,  .type = APSIS_U8, .ndim = 2, .size = {w, h}};
@@ -219,6 +222,111 @@ APSIS_API apsis_status apsis_measures(apsis_context *context, const apsis_image 
                                       const apsis_image *grey, uint32_t wanted,
                                       apsis_measure *measures, int64_t capacity, int64_t *count,
                                       const apsis_options *options);
+
+
+/* ---- Paths -------------------------------------------------------------- *
+ *
+ * Neighbours, steps and lengths are those of apsis_geodesic: options->connectivity,
+ * options->metric and options->spacing say what they are.
+ *
+ * In a cost image, such as one of friction or of slowness, a step costs the mean of the
+ * costs of its two pixels, times its length (as with scikit-image's MCP_Geometric, and the
+ * r.cost of GRASS).  It is APSIS_U8, APSIS_U16 or APSIS_F32.  Through a pixel of cost 0 leads
+ * no path, nor through one that is negative, infinite or not a number.
+ *
+ * Whole numbers decide: the steps of apsis_geodesic, times costs.  A cost of APSIS_F32 counts
+ * as it is if it is at least 2^-29 of the largest one in the set.  A smaller one is rounded to
+ * a multiple of 2^-52 of the power of two below the largest, not to 0.
+ *
+ * Images are in APSIS_HOST memory.  The work is the host's, with a CUDA context too: one thread's
+ * for an image, and for a batch with APSIS_SLICES all threads'.  It takes up to 40 bytes of host
+ * memory for a pixel, beside a list of where paths have come to, and of the workspace only what
+ * apsis_longest_paths needs for eccentricities.  Calls return when they are done.
+ */
+
+/**
+ * The least cost of a path from a seed to every pixel, and the seed that it comes from.  Either
+ * output may be NULL.  What they hold where no path leads, and outside the set, is as in
+ * apsis_geodesic.  What costs more than max_distance counts as no path.
+ *
+ * Flags are APSIS_COMPLEMENT (of the set), APSIS_SLICES and APSIS_LABELS: with the last, the seeds
+ * are a label image, and nearest has the label of the seed, and 0 in place of -1.
+ *
+ * @param set       APSIS_BIT or an integer type: where paths may go.  NULL: everywhere.
+ *                  Pixels through which no path leads for their cost are outside of it.
+ * @param costs     APSIS_U8, APSIS_U16 or APSIS_F32: for each unit of length.
+ * @param seeds     APSIS_BIT or an integer type; the non-zero pixels in the set.
+ * @param distance  APSIS_F32 or APSIS_F64: the cost.  APSIS_I32 or APSIS_I64, for costs of an
+ *                  integer type, with spacing 1 and not Euclidean: twice the cost, of chamfer
+ *                  paths six times; APSIS_ERROR_RANGE if it might not fit.  Above FLT_MAX, with
+ *                  costs of APSIS_F32, an APSIS_F32 is infinity.
+ * @param nearest   APSIS_I32 or APSIS_I64: the index of the seed; of several, the lowest.
+ */
+APSIS_API apsis_status apsis_cost_distance(apsis_context *context, const apsis_image *set,
+                                           const apsis_image *costs, const apsis_image *seeds,
+                                           const apsis_image *distance, const apsis_image *nearest,
+                                           const apsis_options *options);
+
+/** A path.  Pixels are indices, as in apsis_distance.  This structure is final. */
+typedef struct apsis_path {
+    int64_t start;      /**< The pixel at which it begins. */
+    int64_t seed;       /**< The nearest seed, at which it ends; -1: no path leads there. */
+    int64_t first;      /**< Its pixels, from start to seed, are pixels[first], pixels[first + 1], ... */
+    int64_t count;      /**< So many: 1 where the start is a seed, 0 where there is no path. */
+    double  length;     /**< Of its steps together; +infinity where there is none. */
+    double  cost;       /**< What it costs; without a cost image, its length. */
+    double  straight;   /**< The Euclidean distance between its ends; not a number where there is none. */
+    double  tortuosity; /**< length / straight; 1 where the start is the seed. */
+} apsis_path;
+
+/**
+ * The shortest paths from some pixels to their nearest seeds; with a cost image, those of least
+ * cost.  They are what apsis_geodesic and apsis_cost_distance measure, and end at the seeds that
+ * these tell.
+ *
+ * Of several shortest paths from a start to its seed the lowest is told: from the start on, of the
+ * pixels that come next on one of them, that of the lowest index.
+ *
+ * Flags are APSIS_COMPLEMENT (of the set) and APSIS_SLICES.  A path that is longer, or costs more,
+ * than max_distance is none.
+ *
+ * @param set          As in apsis_cost_distance.
+ * @param costs        As there.  NULL: a path costs its length.
+ * @param seeds        As there.
+ * @param starts       [start_count]: the pixels to begin at, anywhere in the image.
+ * @param paths        [start_count]: receives what is known of each path, or NULL.
+ * @param pixels       Receives the pixels of all paths, path after path, the first
+ *                     `capacity` of them, or NULL.
+ * @param pixel_count  Receives how many pixels they have together, or NULL.
+ */
+APSIS_API apsis_status apsis_paths(apsis_context *context, const apsis_image *set,
+                                   const apsis_image *costs, const apsis_image *seeds,
+                                   const int64_t *starts, int64_t start_count, apsis_path *paths,
+                                   int64_t *pixels, int64_t capacity, int64_t *pixel_count,
+                                   const apsis_options *options);
+
+/**
+ * The longest of the shortest paths in each component, such as the length of a fibre: from the
+ * pixel extents[i].ends[0] of apsis_eccentricity to extents[i].ends[1], which is its seed.  Of
+ * several the lowest, as in apsis_paths.  Most of the time goes into the eccentricities, which are
+ * the device's work.
+ *
+ * Flags are APSIS_COMPLEMENT, APSIS_SLICES and APSIS_LABELS: with the last, steps go to equal values
+ * only, as in apsis_eccentricity.  Neither max_distance nor a budget is for this call.
+ *
+ * @param set            APSIS_BIT or an integer type.
+ * @param paths          Receives the paths of components 1, 2, ..., in the order of
+ *                       apsis_components, the first `path_capacity` of them, or NULL.
+ * @param path_count     Receives how many components there are, or NULL.
+ * @param pixels         Receives the pixels of all paths, path after path, the first
+ *                       `pixel_capacity` of them, or NULL.
+ * @param pixel_count    Receives how many pixels all paths have together, or NULL.
+ */
+APSIS_API apsis_status apsis_longest_paths(apsis_context *context, const apsis_image *set,
+                                           apsis_path *paths, int64_t path_capacity,
+                                           int64_t *path_count, int64_t *pixels,
+                                           int64_t pixel_capacity, int64_t *pixel_count,
+                                           const apsis_options *options);
 
 #ifdef __cplusplus
 }

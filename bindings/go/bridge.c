@@ -80,6 +80,27 @@ apsis_status bridge_geodesic(apsis_context *context, apsis_image set, void *set_
                           with_data(&distance, distance_data), with_data(&nearest, nearest_data), options);
 }
 
+apsis_status bridge_cost_distance(apsis_context *context, apsis_image set, void *set_data, apsis_image costs, void *costs_data,
+                                  apsis_image seeds, void *seeds_data, apsis_image distance, void *distance_data,
+                                  apsis_image nearest, void *nearest_data, const apsis_options *options) {
+    return apsis_cost_distance(context, with_data(&set, set_data), with_data(&costs, costs_data), with_data(&seeds, seeds_data),
+                               with_data(&distance, distance_data), with_data(&nearest, nearest_data), options);
+}
+
+apsis_status bridge_paths(apsis_context *context, apsis_image set, void *set_data, apsis_image costs, void *costs_data,
+                          apsis_image seeds, void *seeds_data, const int64_t *starts, int64_t start_count, apsis_path *paths,
+                          int64_t *pixels, int64_t capacity, int64_t *pixel_count, const apsis_options *options) {
+    return apsis_paths(context, with_data(&set, set_data), with_data(&costs, costs_data), with_data(&seeds, seeds_data), starts,
+                       start_count, paths, pixels, capacity, pixel_count, options);
+}
+
+apsis_status bridge_longest_paths(apsis_context *context, apsis_image set, void *set_data, apsis_path *paths,
+                                  int64_t path_capacity, int64_t *path_count, int64_t *pixels, int64_t pixel_capacity,
+                                  int64_t *pixel_count, const apsis_options *options) {
+    return apsis_longest_paths(context, with_data(&set, set_data), paths, path_capacity, path_count, pixels, pixel_capacity,
+                               pixel_count, options);
+}
+
 apsis_status bridge_eccentricity(apsis_context *context, apsis_image set, void *set_data, apsis_image eccentricity,
                                  void *eccentricity_data, apsis_image farthest, void *farthest_data, apsis_extent *extents,
                                  int64_t capacity, int64_t *count, const apsis_options *options) {

@@ -29,6 +29,15 @@ apsis_status bridge_contacts(apsis_context *context, apsis_image labels, void *l
 apsis_status bridge_geodesic(apsis_context *context, apsis_image set, void *set_data, apsis_image seeds, void *seeds_data,
                              apsis_image distance, void *distance_data, apsis_image nearest, void *nearest_data,
                              const apsis_options *options);
+apsis_status bridge_cost_distance(apsis_context *context, apsis_image set, void *set_data, apsis_image costs, void *costs_data,
+                                  apsis_image seeds, void *seeds_data, apsis_image distance, void *distance_data,
+                                  apsis_image nearest, void *nearest_data, const apsis_options *options);
+apsis_status bridge_paths(apsis_context *context, apsis_image set, void *set_data, apsis_image costs, void *costs_data,
+                          apsis_image seeds, void *seeds_data, const int64_t *starts, int64_t start_count, apsis_path *paths,
+                          int64_t *pixels, int64_t capacity, int64_t *pixel_count, const apsis_options *options);
+apsis_status bridge_longest_paths(apsis_context *context, apsis_image set, void *set_data, apsis_path *paths,
+                                  int64_t path_capacity, int64_t *path_count, int64_t *pixels, int64_t pixel_capacity,
+                                  int64_t *pixel_count, const apsis_options *options);
 apsis_status bridge_eccentricity(apsis_context *context, apsis_image set, void *set_data, apsis_image eccentricity,
                                  void *eccentricity_data, apsis_image farthest, void *farthest_data, apsis_extent *extents,
                                  int64_t capacity, int64_t *count, const apsis_options *options);

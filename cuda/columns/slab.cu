@@ -12,6 +12,7 @@
 #include <algorithm>
 
 #include "cuda/columns/columns.h"
+#include "cuda/runtime/copy.h"
 #include "cuda/runtime/host_number.h"
 #include "cuda/runtime/launch.h"
 #include "cuda/runtime/progress.h"
@@ -78,38 +79,60 @@ Columns carve_found(const DistanceJob &job, Carver &carver) {
     return columns;
 }
 
-/// The first and the last row of each column with a pixel of the set, [image][column].
+/// Where a slab tells of each column the first and the last row with a pixel of the set, in the whole image.
 struct ColumnEnds {
-    uint32_t *first;  // NONE: there is no such row
-    int32_t *last;    // -1
-    static constexpr uint32_t NONE = UINT32_MAX;
+    int64_t *first;  // INT64_MAX: there is no such row
+    int64_t *last;   // -1
+    int64_t start;   // the rows of the image before the slab
 };
 
-/// Finds the ends of columns.  A block takes 32 of them, and each of its warps some strips.  If OPPOSITE, words first become
-/// those of the opposite set.
-template <bool OPPOSITE>
+/// Finds the ends of columns.  A block takes 32 of them, and each of its warps some strips: from the first one on until each
+/// column has had a site, then from the last one back.
 __global__ void __launch_bounds__(WARP *WARP) find_ends(Columns columns, ColumnEnds ends) {
-    __shared__ uint32_t firsts[WARP][WARP];
-    __shared__ int32_t lasts[WARP][WARP];
+    constexpr int AT_ONCE = 4;  // strips of a warp, so that their words are on their way together
+    constexpr uint32_t NONE = UINT32_MAX;
+    __shared__ uint32_t first[WARP];
+    __shared__ int32_t last[WARP];
     const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, warps = blockDim.x / WARP;
-    const int64_t column = int64_t(blockIdx.x) * WARP + lane, image = column / columns.count;
+    const int64_t column = int64_t(blockIdx.x) * WARP + lane, image = column / columns.count, strips = columns.strips();
     const bool is_inside = image < columns.images();
-    uint32_t first = ColumnEnds::NONE;
-    int32_t last = -1;
-    uint32_t *const words = columns.words + columns.at(image, 0, column % columns.count);
-#pragma unroll 4
-    for (int64_t strip = warp; strip < (is_inside ? columns.strips() : 0); strip += warps) {
-        uint32_t word = words[strip * columns.count];
-        if (OPPOSITE) words[strip * columns.count] = word ^= columns.valid(strip);
-        if (!word) continue;
-        first = min(first, static_cast<uint32_t>(strip * STRIP + lowest_bit(word)));
-        last = static_cast<int32_t>(strip * STRIP + highest_bit(word));
-    }
-    firsts[warp][lane] = first, lasts[warp][lane] = last;
+    const uint32_t *const words = columns.words + columns.at(image, 0, column % columns.count);
+    if (warp == 0) first[lane] = NONE, last[lane] = -1;
     __syncthreads();
+    bool has_all = false;
+    for (int64_t i = warp; i - warp < strips && !has_all; i += AT_ONCE * warps) {
+#pragma unroll
+        for (int k = 0; k < AT_ONCE; ++k) {
+            const int64_t strip = i + k * warps;
+            const uint32_t word = is_inside && strip < strips ? words[strip * columns.count] : 0;
+            if (word) atomicMin(&first[lane], static_cast<uint32_t>(strip * STRIP + lowest_bit(word)));
+        }
+        __syncthreads();
+        has_all = !__syncthreads_or(is_inside && first[lane] == NONE);
+    }
+    const bool has_none = first[lane] == NONE;
+    has_all = false;
+    for (int64_t i = warp; i - warp < strips && !has_all; i += AT_ONCE * warps) {
+#pragma unroll
+        for (int k = 0; k < AT_ONCE; ++k) {
+            const int64_t strip = strips - 1 - i - k * warps;
+            const uint32_t word = !has_none && strip >= 0 ? words[strip * columns.count] : 0;
+            if (word) atomicMax(&last[lane], static_cast<int32_t>(strip * STRIP + highest_bit(word)));
+        }
+        __syncthreads();
+        has_all = !__syncthreads_or(!has_none && last[lane] < 0);
+    }
     if (warp > 0 || !is_inside) return;
-    for (int w = 1; w < warps; ++w) first = min(first, firsts[w][lane]), last = max(last, lasts[w][lane]);
-    ends.first[column] = first, ends.last[column] = last;
+    if (ends.first) ends.first[column] = has_none ? INT64_MAX : ends.start + first[lane];
+    if (ends.last) ends.last[column] = has_none ? -1 : ends.start + last[lane];
+}
+
+/// Makes words those of the opposite set.  A thread takes a word.
+__global__ void __launch_bounds__(BLOCK) turn_words(Columns columns) {
+    const int64_t per_image = columns.strips() * columns.count, item = first_item();
+    if (item >= columns.images() * per_image) return;
+    const int64_t strip = item % per_image / columns.count;
+    columns.words[columns.at(item / per_image, strip, item % columns.count)] ^= columns.valid(strip);
 }
 
 /// Writes what is in columns along y as an image of bits.  A thread takes a byte.
@@ -173,17 +196,22 @@ void summary(const SummaryJob &job, void *memory, cudaStream_t stream, const Pro
     const Columns columns = carve_found(job, carver);
     if (!job.is_found) pack_columns(set_of(job), 1, job.complement, columns, stream);
     report(progress, 0.8, stream);
-    // The device writes to the host's memory: there are few columns, and a copy would only begin later.
+    // The device writes to the host's memory: there are few columns, and a copy would only begin later.  Into the caller's
+    // arrays if these are page-locked: to copy 65536 numbers takes the host 0.1 ms.
     const int64_t all = job.columns();
-    auto &page_locked = *static_cast<PageLocked *>(job.slab.page_locked);
-    auto *const first = static_cast<uint32_t *>(page_locked.at_least(2 * static_cast<size_t>(all) * sizeof(uint32_t)));
-    auto *const last = reinterpret_cast<int32_t *>(first + all);
-    launch("find_ends", job.is_opposite ? find_ends<true> : find_ends<false>, ceil_div(all, WARP),
-           std::min<int64_t>(columns.strips(), WARP) * WARP, stream, columns, ColumnEnds{first, last});
+    const size_t bytes = static_cast<size_t>(all) * sizeof(int64_t);
+    int64_t *const told[2] = {job.first, job.last}, *written[2];
+    for (int i = 0; i < 2; ++i) {
+        written[i] = told[i];
+        if (told[i] && !is_page_locked(told[i], bytes))
+            written[i] = static_cast<int64_t *>(static_cast<PageLocked *>(job.slab.page_locked)->at_least(2 * bytes)) + i * all;
+    }
+    if (job.is_opposite) launch("turn_words", turn_words, ceil_div(all * columns.strips(), BLOCK), BLOCK, stream, columns);
+    launch("find_ends", find_ends, ceil_div(all, WARP), std::min<int64_t>(columns.strips(), WARP) * WARP, stream, columns,
+           ColumnEnds{written[0], written[1], job.slab.start});
     check(cudaStreamSynchronize(stream), "waiting for what a slab tells");
-    const int64_t start = job.slab.start;
-    for (int64_t c = 0; job.first && c < all; ++c) job.first[c] = first[c] == ColumnEnds::NONE ? INT64_MAX : start + first[c];
-    for (int64_t c = 0; job.last && c < all; ++c) job.last[c] = last[c] < 0 ? -1 : start + last[c];
+    for (int i = 0; i < 2; ++i)
+        if (written[i] != told[i]) std::copy_n(written[i], all, told[i]);
     report(progress, 1, stream);
 }
 

@@ -79,7 +79,21 @@ void copy_on_device(const View &from, const View &to, cudaStream_t stream) {
         launch("copy_pixels", copy_pixels<uint8_t>, blocks, BLOCK, stream, from, to);
 }
 
+/// Whether the device has memory of the host at the same address.
+bool is_page_locked_at(const void *at) {
+    cudaPointerAttributes attributes;
+    if (cudaPointerGetAttributes(&attributes, at) == cudaSuccess)
+        return attributes.type == cudaMemoryTypeHost && attributes.devicePointer == at;
+    cudaGetLastError();
+    return false;
+}
+
 }  // namespace
+
+/// Checks both ends: a program may have page-locked a part of its memory.
+bool is_page_locked(const void *data, size_t bytes) {
+    return is_page_locked_at(data) && is_page_locked_at(static_cast<const uint8_t *>(data) + bytes - 1);
+}
 
 cudaError_t probe_code() noexcept {
     cudaFuncAttributes attributes;

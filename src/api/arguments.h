@@ -32,7 +32,7 @@ template <size_t COUNT>
 void check_all_apart(const Argument (&images)[COUNT]) {
     for (size_t i = 0; i < COUNT; ++i)
         for (size_t k = i + 1; k < COUNT; ++k)
-            if (images[k].role != Role::SET) check_apart(images[i].name, images[i].view, images[k].name, images[k].view);
+            if (!is_input(images[k].role)) check_apart(images[i].name, images[i].view, images[k].name, images[k].view);
 }
 
 /// Throws unless the type of an output holds all labels of an input of this type.

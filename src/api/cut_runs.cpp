@@ -168,8 +168,9 @@ class DistanceCut : Cut {
         summary.distance = summary.nearest = {};
         summary.slab.start = start_of(k);
         summary.complement = job_.complement != (side == 1);
-        summary.first = first_[side].data() + k * job_.columns();
-        summary.last = last_[side].data() + k * job_.columns();
+        // No slab lies above the first one, nor below the last.
+        if (k > 0) summary.first = first_[side].data() + k * job_.columns();
+        if (k + 1 < slabs_) summary.last = last_[side].data() + k * job_.columns();
         apsis::run(context, summary);
     }
 

@@ -78,6 +78,8 @@ void check_type(const char *name, int type, Role role) {
                     name, found);
     if (role == Role::INTENSITY && type != APSIS_U8 && type != APSIS_U16 && type != APSIS_F32)
         throw Error(APSIS_ERROR_ARGUMENT, "%s: type is %s, but intensities are APSIS_U8, APSIS_U16 or APSIS_F32", name, found);
+    if (role == Role::COSTS && type != APSIS_U8 && type != APSIS_U16 && type != APSIS_F32)
+        throw Error(APSIS_ERROR_ARGUMENT, "%s: type is %s, but costs are APSIS_U8, APSIS_U16 or APSIS_F32", name, found);
     if (role == Role::DISTANCE && !is_real && !is_index)
         throw Error(APSIS_ERROR_ARGUMENT, "%s: type is %s, but a distance is APSIS_F32, APSIS_F64, APSIS_I32 or APSIS_I64",
                     name, found);
@@ -193,9 +195,7 @@ View check_image(const char *name, const apsis_image *image, Role role, bool nee
     check_size(name, *image, view);
     check_strides(name, *image, view);
     if (view.pixels() == 0) return view;
-    const bool is_input =
-        role == Role::SET || role == Role::GREY || role == Role::VALUES || role == Role::INTENSITY || role == Role::ANY_INPUT;
-    if (!is_input) check_output_strides(name, view);
+    if (!is_input(role)) check_output_strides(name, view);
     if (!need_data) {
         view.data = WANTED;
         return view;
@@ -206,6 +206,11 @@ View check_image(const char *name, const apsis_image *image, Role role, bool nee
                     image->data, int(pixel_bytes(view.type)));
     view.data = static_cast<uint8_t *>(image->data);
     return view;
+}
+
+void check_host(const char *function, const char *name, const apsis_image *image) {
+    if (image->memory != APSIS_HOST)
+        throw Error(APSIS_ERROR_UNSUPPORTED, "%s: memory is APSIS_DEVICE, but %s takes APSIS_HOST alone", name, function);
 }
 
 void check_same_size(const char *name_a, const apsis_image *a, const char *name_b, const apsis_image *b) {

@@ -35,12 +35,6 @@ void check_options(const apsis_options *given) {
     refuse_delta("apsis_surface_distance", options);
 }
 
-void check_host(const char *name, const apsis_image *image) {
-    if (image->memory != APSIS_HOST)
-        throw Error(APSIS_ERROR_UNSUPPORTED, "%s: memory is APSIS_DEVICE, but apsis_surface_distance takes APSIS_HOST alone",
-                    name);
-}
-
 /// A packed image of the same size.
 template <class Pixel>
 struct Packed {
@@ -117,7 +111,7 @@ apsis_status apsis_surface_distance(apsis_context *context, const apsis_image *f
         View sets[2];
         const Argument images[] = {{"first", first, sets[0], Role::SET}, {"second", second, sets[1], Role::SET}};
         check_images(*context, images, true);
-        for (const Argument &each : images) check_host(each.name, each.image);
+        for (const Argument &each : images) check_host("apsis_surface_distance", each.name, each.image);
         check_options(options);
         Packed<uint8_t> surfaces[2] = {{*first, APSIS_U8}, {*first, APSIS_U8}};
         Packed<double> map(*first, APSIS_F64);

@@ -6,6 +6,7 @@
 #include <tbb/blocked_range.h>
 #include <tbb/info.h>
 #include <tbb/parallel_for.h>
+#include <tbb/parallel_sort.h>
 #include <tbb/task_arena.h>
 #include <tbb/task_group.h>
 #endif
@@ -39,6 +40,11 @@ void parallel_for(Arena &, int64_t count, const Progress &progress, double from,
         if (progress) progress(from + (to - from) * static_cast<double>(i + 1) / static_cast<double>(count));
     }
     if (progress) progress(to);  // also for an empty loop
+}
+
+template <class Iterator>
+void parallel_sort(Arena &, Iterator begin, Iterator end) {
+    std::sort(begin, end);
 }
 
 #else
@@ -129,6 +135,19 @@ void parallel_for(Arena &arena, int64_t count, const Progress &progress, double 
         });
     }
     if (progress) progress(to);  // also if another thread ran the last body
+}
+
+/// Sorts on all threads of the arena, or on the caller's alone if no other can be started.
+template <class Iterator>
+void parallel_sort(Arena &arena, Iterator begin, Iterator end) {
+    if (arena.threads() == 1 || has_lost_threads()) return std::sort(begin, end);
+    arena.execute([&] {
+        try {
+            tbb::parallel_sort(begin, end);
+        } catch (const std::runtime_error &) {  // only from oneTBB, which finds out first
+            std::sort(begin, end);
+        }
+    });
 }
 
 #endif

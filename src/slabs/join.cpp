@@ -4,12 +4,13 @@
 // numbers, slab after slab, are in the order of the image; so are nodes, and the lowest node of a tree is its root: it has the
 // lowest pixel.  A walk over all local numbers in that order then counts roots and what is no node, without what is left out.
 //
-// Cost: the runs of equal numbers in each last row are sorted, a thread a row, and memory for the nodes.  Between two nodes
-// the walk is one addition, and a copy of the numbers or parts that are asked for.  It looks at each part where components are
-// left out.
+// Cost: stretches of faces are read by all threads three times, and the numbers in last rows sorted; memory for the nodes.
+// Between two nodes the walk is one addition, and a copy of the numbers or parts that are asked for.  It looks at each part
+// where components are left out.
 #include "slabs/join.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
@@ -40,6 +41,7 @@ class Join {
     Join(const JoinJob &job, Arena &arena) : job_(job), arena_(arena) {}
 
     int64_t run() {
+        cut_faces();
         find_nodes();
         if (job_.by_value) find_values();
         join_slabs();
@@ -52,69 +54,95 @@ class Join {
   private:
     const apsis_slab_labels &slab(int64_t k) const { return job_.slabs[k]; }
 
-    /// Calls body(k) for each slab, on all threads.
-    template <class Body>
-    void for_slabs(Body body) {
-        parallel_for(arena_, job_.slab_count, Progress(), 0, 1, body);
-    }
-
-    /// Calls body(number) for the numbers in a face of a slab, if it has one; body may replace them.
-    template <class Body>
-    void for_face(const apsis_slab_labels &in, int64_t *face, Body body) const {
-        if (face && in.rows > 0) std::for_each_n(face, job_.columns(), body);
-    }
-
     // ---- Nodes ----
 
-    /// The runs of equal numbers in the last row of a slab that are not in its first row, too: each number, and its run's place
-    /// among them.
-    using Runs = std::vector<std::pair<int64_t, int64_t>>;
+    /// Some columns of a face.
+    struct Stretch {
+        int64_t slab;
+        bool is_last;
+        int64_t *numbers, count;
+    };
+    static constexpr int64_t COLUMNS_AT_ONCE = 1 << 12;
+
+    /// A run of equal numbers in a stretch of a last row.
+    struct Run {
+        int64_t slab, local, place;  // among all runs
+        auto operator<=>(const Run &) const = default;
+    };
+
+    void cut_faces() {
+        for (int64_t k = 0; k < job_.slab_count; ++k)
+            for (const bool is_last : {false, true}) {
+                int64_t *const face = is_last ? slab(k).last : slab(k).first;
+                for (int64_t c = 0; face && slab(k).rows > 0 && c < job_.columns(); c += COLUMNS_AT_ONCE)
+                    stretches_.push_back({k, is_last, face + c, std::min(COLUMNS_AT_ONCE, job_.columns() - c)});
+            }
+    }
+
+    /// Calls body(i) for stretch i, on all threads.
+    template <class Body>
+    void for_stretches(Body body) {
+        parallel_for(arena_, static_cast<int64_t>(stretches_.size()), Progress(), 0, 1, body);
+    }
+
+    /// Calls body(local, begin, end) for the runs of equal numbers in a stretch.
+    template <class Body>
+    static void for_runs(const Stretch &in, Body body) {
+        for (int64_t c = 0, end; c < in.count; c = end) {
+            const int64_t local = std::abs(in.numbers[c]);
+            for (end = c + 1; end < in.count && std::abs(in.numbers[end]) == local;) ++end;
+            if (local > 0) body(local, in.numbers + c, in.numbers + end);
+        }
+    }
 
     /// Finds the nodes: the local numbers of each slab in its faces, in order, each once.  Those of the first row are 1, 2,
     /// ..., as they begin there (check_face).  From here on faces hold 1 + node.
     void find_nodes() {
-        std::vector<Runs> runs(static_cast<size_t>(job_.slab_count));
-        std::vector<int64_t> in_first(runs.size());  // [slab]: how many numbers its first row has
-        for_slabs([&](int64_t k) {
-            for_face(slab(k), slab(k).first, [&](int64_t number) { in_first[k] = std::max(in_first[k], std::abs(number)); });
-            int64_t before = 0;
-            for_face(slab(k), slab(k).last, [&](int64_t number) {
-                const int64_t local = std::abs(number);
-                if (local != before && local > in_first[k]) runs[k].emplace_back(local, static_cast<int64_t>(runs[k].size()));
-                before = local;
-            });
-            std::sort(runs[k].begin(), runs[k].end());
+        std::vector<std::vector<Run>> runs(stretches_.size());  // in last rows
+        std::vector<int64_t> most(stretches_.size());           // the greatest number, in first rows
+        for_stretches([&](int64_t i) {
+            const Stretch &in = stretches_[i];
+            if (in.is_last)
+                for_runs(in, [&](int64_t local, auto, auto) { runs[i].push_back({in.slab, local, 0}); });
+            else
+                for (int64_t c = 0; c < in.count; ++c) most[i] = std::max(most[i], std::abs(in.numbers[c]));
         });
+        std::vector<int64_t> in_first(static_cast<size_t>(job_.slab_count));  // [slab]: how many numbers its first row has
+        std::vector<int64_t> places(stretches_.size());                       // [stretch]: of its first run
+        std::vector<Run> in_last;
+        for (size_t i = 0; i < runs.size(); ++i) {
+            int64_t &all = in_first[stretches_[i].slab];
+            all = std::max(all, most[i]);
+            places[i] = static_cast<int64_t>(in_last.size());
+            for (Run &run : runs[i]) run.place = static_cast<int64_t>(in_last.size()), in_last.push_back(run);
+        }
+        parallel_sort(arena_, in_last.begin(), in_last.end());
+        std::vector<int64_t> nodes(in_last.size());  // [place]
+        auto next = in_last.begin();
         for (int64_t k = 0; k < job_.slab_count; ++k) {
             begin_.push_back(static_cast<int64_t>(local_.size()));
             for (int64_t local = 1; local <= in_first[k]; ++local) local_.push_back(local);
-            for (int64_t before = 0; const auto &[local, place] : runs[k])
-                if (local != before) local_.push_back(before = local);
+            for (int64_t before = in_first[k]; next != in_last.end() && next->slab == k; ++next) {
+                if (next->local > before) local_.push_back(before = next->local);
+                const bool is_in_first = next->local <= in_first[k];
+                nodes[next->place] = is_in_first ? begin_[k] + next->local - 1 : static_cast<int64_t>(local_.size()) - 1;
+            }
         }
         begin_.push_back(static_cast<int64_t>(local_.size()));
         parent_.resize(local_.size());
         std::iota(parent_.begin(), parent_.end(), 0);
-        for_slabs([&](int64_t k) { set_nodes(k, in_first[k], runs[k]); });
-    }
-
-    void set_nodes(int64_t k, int64_t in_first, const Runs &runs) {
-        std::vector<int64_t> nodes(runs.size());  // [run], by place
-        int64_t node = begin_[k] + in_first - 1, before = 0, run = 0;
-        for (const auto &[local, place] : runs) {
-            node += local != before;
-            nodes[static_cast<size_t>(place)] = node;
-            before = local;
-        }
-        before = 0;
-        const auto take = [&](int64_t &number) {
-            const int64_t local = std::abs(number);
-            if (local != before) node = local <= in_first ? begin_[k] + local - 1 : nodes[static_cast<size_t>(run++)];
-            before = local;
-            number = local ? 1 + node : 0;
-        };
-        for_face(slab(k), slab(k).first, take);
-        before = 0;
-        for_face(slab(k), slab(k).last, take);
+        for_stretches([&](int64_t i) {
+            const Stretch &in = stretches_[i];
+            const int64_t *of_run = nodes.data() + places[i];
+            int64_t before = 0, node = 0;
+            const auto take = [&](int64_t &number) {
+                const int64_t local = std::abs(number);
+                if (local != before && local > 0) node = in.is_last ? *of_run++ : begin_[in.slab] + local - 1;
+                before = local;
+                number = local > 0 ? 1 + node : 0;
+            };
+            std::for_each_n(in.numbers, in.count, take);
+        });
     }
 
     void find_values() {
@@ -123,39 +151,62 @@ class Join {
                 value_.push_back(slab(k).parts[local_[node] - 1].value);
     }
 
+    /// Threads may shorten and join trees meanwhile.
     int64_t root_of(int64_t node) {
-        while (parent_[node] != node) node = parent_[node] = parent_[parent_[node]];
+        const auto up_of = [this](int64_t of) { return std::atomic_ref(parent_[of]); };
+        for (int64_t up; (up = up_of(node).load(std::memory_order_relaxed)) != node;) {
+            const int64_t next = up_of(up).load(std::memory_order_relaxed);
+            if (next != up) up_of(node).store(next, std::memory_order_relaxed);
+            node = next;
+        }
         return node;
+    }
+
+    /// The lower root stays one, in whatever order threads work.
+    void join_nodes(int64_t one, int64_t other) {
+        for (;;) {
+            one = root_of(one), other = root_of(other);
+            if (one == other) return;
+            if (one < other) std::swap(one, other);
+            int64_t expected = one;
+            if (std::atomic_ref(parent_[one]).compare_exchange_strong(expected, other, std::memory_order_relaxed)) return;
+        }
     }
 
     /// Joins the components of slabs that face each other.  Neighbours across a cut differ along the last axis, and along one
     /// less of the others than the connectivity says.
     void join_slabs() {
         if (job_.columns() == 0) return;
-        const int64_t width = job_.set.size[0], height = job_.columns() / width;
-        const int64_t *above = nullptr;
+        const int64_t height = job_.columns() / job_.set.size[0];
+        const apsis_slab_labels *above = nullptr;
         for (int64_t k = 0; k < job_.slab_count; ++k) {
             if (slab(k).rows == 0) continue;
-            for (int64_t y = 0; above && y < height; ++y)
-                for (int64_t other_y = std::max<int64_t>(y - 1, 0); other_y <= std::min(y + 1, height - 1); ++other_y) {
-                    const int64_t reach = std::min(job_.connectivity - 1 - (other_y != y), 1);
-                    if (reach >= 0) join_rows(above + other_y * width, slab(k).first + y * width, reach);
-                }
-            above = slab(k).last;
+            if (above) join_faces(above->last, slab(k).first, job_.set.size[0], height);
+            above = &slab(k);
         }
     }
 
-    void join_rows(const int64_t *above, const int64_t *below, int64_t reach) {
+    void join_faces(const int64_t *above, const int64_t *below, int64_t width, int64_t height) {
+        const int64_t pieces = (width + COLUMNS_AT_ONCE - 1) / COLUMNS_AT_ONCE;
+        parallel_for(arena_, pieces * height, Progress(), 0, 1, [&](int64_t i) {
+            const int64_t y = i / pieces, begin = i % pieces * COLUMNS_AT_ONCE, end = std::min(begin + COLUMNS_AT_ONCE, width);
+            for (int64_t other_y = std::max<int64_t>(y - 1, 0); other_y <= std::min(y + 1, height - 1); ++other_y) {
+                const int64_t reach = std::min(job_.connectivity - 1 - (other_y != y), 1);
+                if (reach >= 0) join_rows(above + other_y * width, below + y * width, begin, end, reach);
+            }
+        });
+    }
+
+    void join_rows(const int64_t *above, const int64_t *below, int64_t begin, int64_t end, int64_t reach) {
         const int64_t width = job_.set.size[0];
         int64_t joined_above = 0, joined_below = 0;  // most pixels are of the runs of those beside them
-        for (int64_t x = 0; x < width; ++x) {
+        for (int64_t x = begin; x < end; ++x) {
             if (!below[x]) continue;
             for (int64_t other = std::max<int64_t>(x - reach, 0); other <= std::min(x + reach, width - 1); ++other) {
                 if (!above[other] || (above[other] == joined_above && below[x] == joined_below)) continue;
                 if (job_.by_value && value_[above[other] - 1] != value_[below[x] - 1]) continue;
                 joined_above = above[other], joined_below = below[x];
-                const int64_t one = root_of(joined_above - 1), two = root_of(joined_below - 1);
-                parent_[std::max(one, two)] = std::min(one, two);
+                join_nodes(joined_above - 1, joined_below - 1);
             }
         }
     }
@@ -229,7 +280,8 @@ class Join {
     /// Numbers all components, and writes what slabs are told.
     void number_components() {
         const bool selects = job_.selects(), needs_parts = job_.needs_parts();
-        std::vector<int64_t> number(local_.size());  // of a node; minus that if the component begins at another node
+        // Of 1 + node; minus that if the component begins at another node.  What is no node, 0, has none.
+        std::vector<int64_t> number(1 + local_.size());
         walk([&](apsis_slab_labels &in) { in.before = count_; },
              [&](const apsis_slab_labels &in, int64_t from, int64_t to) {
                  if (!selects) return number_all(in, from, to);
@@ -240,12 +292,12 @@ class Join {
              },
              [&](const apsis_slab_labels &in, int64_t node) {
                  const int64_t root = root_of(node);
-                 number[node] = root < node ? -number[root] : number_of(needs_parts ? &part_[node] : nullptr);
-                 if (in.numbers) in.numbers[local_[node] - 1] = std::abs(number[node]);
+                 number[1 + node] = root < node ? -number[1 + root] : number_of(needs_parts ? &part_[node] : nullptr);
+                 if (in.numbers) in.numbers[local_[node] - 1] = std::abs(number[1 + node]);
              });
-        for_slabs([&](int64_t k) {
-            for (int64_t *face : {slab(k).first, slab(k).last})
-                for_face(slab(k), face, [&](int64_t &node) { node = node ? number[node - 1] : 0; });
+        for_stretches([&](int64_t i) {
+            const Stretch &in = stretches_[i];
+            std::for_each_n(in.numbers, in.count, [&](int64_t &node) { node = number[node]; });
         });
     }
 
@@ -281,6 +333,7 @@ class Join {
 
     const JoinJob &job_;
     Arena &arena_;
+    std::vector<Stretch> stretches_;
     std::vector<int64_t> begin_;    // [slab]: its first node
     std::vector<int64_t> local_;    // [node]: its local number
     std::vector<int64_t> parent_;   // [node]: a lower node of its tree, or itself

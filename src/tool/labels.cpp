@@ -39,7 +39,7 @@ std::string unusable_as_grey(const TiffPage &page) {
     const bool is_float = page.format == SampleFormat::kFloat;
     if (page.samples == 1 && (page.bits > 32 || (is_float && page.bits != 32)))
         return "has " + std::to_string(page.bits) + "-bit " + (is_float ? "floating-point " : "") +
-               "samples, but those of a grey image are whole numbers of up to 32 bits, or 32-bit floating-point ones";
+               "samples, but grey values are whole numbers of up to 32 bits, or 32-bit floating-point ones";
     return is_float && page.samples == 1 ? "" : unusable(page);
 }
 

@@ -28,6 +28,7 @@ constexpr Verb kVerbs[] = {
     {"morphology", "what is the set, dilated, eroded, opened or closed by a ball?", run_morphology},
     {"geodesic", "how far is each pixel from some seeds, along paths inside the set?", run_geodesic},
     {"eccentricity", "how far is each pixel from the farthest one, along paths inside the set?", run_eccentricity},
+    {"paths", "what is the longest of the shortest paths in each component?", run_paths},
     {"statistics", "what is known of each value of a label image?", run_statistics},
     {"measures", "of what shape is each value of a label image, and how bright?", run_measures},
     {"contacts", "which values of a label image touch, and how much?", run_contacts},

@@ -96,40 +96,42 @@ void Run::read() {
     end_of("read");
 }
 
-namespace {
-
-/// How another input than the set is read.
-InputSettings another(InputSettings settings, bool labels) {
+InputSettings Run::settings_of_another(bool labels) const {
+    InputSettings settings = request_.reading;
     settings.sites = Sites::kNonzero;
     settings.threshold.reset();
     settings.labels = labels;
+    settings.delta.reset();
     return settings;
 }
 
-}  // namespace
-
 SetFile Run::open_another(const std::string &path, bool labels) const {
-    return SetFile(path, another(request_.reading, labels), threads());
+    return SetFile(path, settings_of_another(labels), threads());
 }
 
-BinaryImage Run::read_another(const std::string &path, bool labels) {
-    return read_another(path, another(request_.reading, labels));
-}
-
-BinaryImage Run::read_grey(const std::string &path) {
-    InputSettings settings = another(request_.reading, true);
-    settings.delta = 0;
-    return read_another(path, settings);
-}
-
-BinaryImage Run::read_another(const std::string &path, const InputSettings &settings) {
-    SetFile file(path, settings, threads());
+BinaryImage Run::read_from(SetFile &file, const std::string &path) {
     BinaryImage other = file.read(progress_);
     const std::string size = size_of(shape()), other_size = size_of(file.shape());
     if (size != other_size) fail(quoted(path) + " has " + other_size + ", but " + quoted(request_.input) + " has " + size);
     warnings_.insert(warnings_.end(), other.warnings.begin(), other.warnings.end());
     end_of("read");
     return other;
+}
+
+BinaryImage Run::read_another(const std::string &path, bool labels) {
+    SetFile file = open_another(path, labels);
+    return read_from(file, path);
+}
+
+BinaryImage Run::read_grey(const std::string &path, const std::string &samples) {
+    InputSettings settings = settings_of_another(true);
+    settings.delta = 0;  // a grey image
+    SetFile file(path, settings, threads());
+    if (file.type() != APSIS_U8 && file.type() != APSIS_U16 && file.type() != APSIS_F32)
+        fail(quoted(path) +
+             " has signed samples, or whole ones of 32 bits, but " + samples +
+             " are whole numbers of up to 16 bits without sign, or 32-bit floating-point ones");
+    return read_from(file, path);
 }
 
 apsis_options Run::options() const {

@@ -66,8 +66,8 @@ class Run {
     SetFile open_another(const std::string &path, bool labels) const;
     /// Reads it.  It must have the same size.
     BinaryImage read_another(const std::string &path, bool labels);
-    /// Reads a grey image of the same size, with the samples that it has.
-    BinaryImage read_grey(const std::string &path);
+    /// Likewise, a grey image, APSIS_U8, APSIS_U16 or APSIS_F32; `samples` says what it has: "costs", "intensities".
+    BinaryImage read_grey(const std::string &path, const std::string &samples);
 
     /// Calls body(device, set), which calls the library for the whole image.  Then frees the set's memory.
     template <std::invocable<const Device &, BinaryImage &> Body>
@@ -120,11 +120,12 @@ class Run {
     std::string device_and_time() const;
 
   private:
-    BinaryImage read_another(const std::string &path, const InputSettings &settings);
     void each_slab(const char *phase, std::int64_t from, std::int64_t to, const SlabBody &make, const SlabBody &take);
     std::int64_t scratch(const Maps &maps, const Shape &slab) const;
     TiffImage tiff_of(apsis_type type) const;
     std::string size() const;
+    InputSettings settings_of_another(bool labels) const;
+    BinaryImage read_from(SetFile &file, const std::string &path);
 
     const RunRequest &request_;
     Outputs &outputs_;

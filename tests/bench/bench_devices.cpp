@@ -49,18 +49,42 @@ struct Wanted {
     bool distance, nearest, labels, statistics;
 };
 
+/// A number for each column, in page-locked memory if the context's device has it.
+class Rows {
+  public:
+    void resize(apsis_context *context, int64_t columns) {
+        if (image_.size[0] == columns) return;
+        free(context);
+        image_.type = APSIS_I64;
+        image_.ndim = 2;
+        image_.size[0] = columns, image_.size[1] = 1;
+        check(context, apsis_alloc(context, APSIS_HOST, &image_));
+    }
+    void free(apsis_context *context) {
+        if (image_.data) apsis_free(context, &image_);
+        image_ = {};
+    }
+    int64_t columns() const { return image_.size[0]; }
+    int64_t *data() const { return static_cast<int64_t *>(image_.data); }
+
+  private:
+    apsis_image image_ = {};
+};
+
 /// A device, and its slab.
 struct Worker {
     apsis_context *context = nullptr;
     apsis_image set = {}, distance = {}, nearest = {}, labels = {};
     int64_t start = 0, rows = 0;
-    std::vector<int64_t> first, last, above, below;  // of distances; first and last also of components
+    Rows first, last;                   // of distances, and of components
+    std::vector<int64_t> above, below;  // of distances
     std::vector<apsis_part> parts;
     apsis_slab_labels told = {};
 
     apsis_memory memory() const { return apsis_device(context) == APSIS_CPU ? APSIS_HOST : APSIS_DEVICE; }
     void free_images() {
         for (apsis_image *each : {&set, &distance, &nearest, &labels}) apsis_free(context, each);
+        for (Rows *each : {&first, &last}) each->free(context);
     }
 };
 
@@ -184,8 +208,7 @@ class Devices {
             const apsis_image from = whole.host(w.start, w.rows);
             check(w.context, apsis_copy(w.context, &from, &w.set));
             check(w.context, apsis_sync(w.context));
-            const auto columns = static_cast<size_t>(whole.columns());
-            w.first.resize(columns), w.last.resize(columns);
+            w.first.resize(w.context, whole.columns()), w.last.resize(w.context, whole.columns());
             w.told = {};
             w.told.start = w.start;
             if (i > 0) w.told.first = w.first.data();
@@ -255,18 +278,16 @@ class Devices {
         return status == APSIS_OK;
     }
 
-    using Rows = std::vector<int64_t>;
-
     /// The rows that some devices tell, merged if they are several; nullptr if there are none.
-    const int64_t *told_by(size_t begin, size_t end, Rows Worker::*rows, Rows &merged) const {
+    const int64_t *told_by(size_t begin, size_t end, Rows Worker::*rows, std::vector<int64_t> &merged) const {
         if (begin == end) return nullptr;
-        if (begin + 1 == end) return (workers_[begin].*rows).data();
-        merged = workers_[begin].*rows;
-        const auto columns = static_cast<int64_t>(merged.size());
+        const Rows &one = workers_[begin].*rows;
+        if (begin + 1 == end) return one.data();
+        merged.assign(one.data(), one.data() + one.columns());
         for (size_t k = begin + 1; k < end; ++k) {
             const int64_t *const more = (workers_[k].*rows).data();
-            rows == &Worker::last ? apsis_slab_merge(columns, NULL, more, NULL, merged.data())
-                                  : apsis_slab_merge(columns, more, NULL, merged.data(), NULL);
+            rows == &Worker::last ? apsis_slab_merge(one.columns(), NULL, more, NULL, merged.data())
+                                  : apsis_slab_merge(one.columns(), more, NULL, merged.data(), NULL);
         }
         return merged.data();
     }
@@ -277,7 +298,8 @@ class Devices {
         if (devices == 1)
             return has_memory(w.context, apsis_distance(w.context, &w.set, &w.distance, nearest, NULL)) &&
                    has_memory(w.context, apsis_sync(w.context));
-        bool fits = has_memory(w.context, apsis_slab_summary(w.context, &w.set, w.start, w.first.data(), w.last.data(), NULL));
+        bool fits = has_memory(w.context, apsis_slab_summary(w.context, &w.set, w.start, i > 0 ? w.first.data() : NULL,
+                                                             i + 1 < devices ? w.last.data() : NULL, NULL));
         all.arrive_and_wait();
         const auto begin = Clock::now();
         const int64_t *const above = told_by(0, i, &Worker::last, w.above);

@@ -106,6 +106,7 @@ struct cudaDeviceProp {
 };
 struct cudaPointerAttributes {
     cudaMemoryType type;
+    void *devicePointer;
 };
 struct cudaFuncAttributes {
     size_t sharedSizeBytes;

@@ -53,5 +53,6 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const vo
     const bool inside =
         after != page_locked.begin() && static_cast<const char *>(data) < std::prev(after)->first + std::prev(after)->second;
     attributes->type = inside ? cudaMemoryTypeHost : cudaMemoryTypeUnregistered;
+    attributes->devicePointer = inside ? const_cast<void *>(data) : nullptr;
     return emulator::fault();
 }

@@ -171,6 +171,24 @@ static apsis_status geodesic(apsis_context *ctx, call_outputs *out) {
     return apsis_geodesic(ctx, &set, &seeds, &real, &index, NULL);
 }
 
+static apsis_status cost_distance(apsis_context *ctx, call_outputs *out) {
+    static uint8_t cost[CALL_PIXELS], seed[CALL_PIXELS];
+    for (int i = 0; i < CALL_PIXELS; ++i) cost[i] = (uint8_t)(i * 7 % 11 * (i % 5));
+    const apsis_image costs = map_of_paths(cost, APSIS_U8, 3), seeds = map_of_paths(seed, APSIS_U8, 3),
+                      real = map_of_paths(out->real, APSIS_F32, 3), index = map_of_paths(out->index, APSIS_I32, 3);
+    seed[1] = seed[300] = 1;
+    return apsis_cost_distance(ctx, NULL, &costs, &seeds, &real, &index, NULL);
+}
+static apsis_status longest_paths(apsis_context *ctx, call_outputs *out) {
+    enum { CAPACITY = sizeof(out->parts) / (sizeof(apsis_path)), PIXELS = CALL_PIXELS / 2 };
+    const apsis_image set = map_of_paths(noise_of(size_of_paths, 0.5), APSIS_U8, 2);
+    int64_t pixels[PIXELS] = {0};
+    const apsis_status status =
+        apsis_longest_paths(ctx, &set, (apsis_path *)out->parts, CAPACITY, &out->count, pixels, PIXELS, NULL, NULL);
+    if (status == APSIS_OK) memcpy(out->index, pixels, sizeof pixels);
+    return status;
+}
+
 /** The upper planes of a volume, with a path that comes in from below. */
 static apsis_status slab_paths(apsis_context *ctx, call_outputs *out) {
     enum { COLUMNS = 13 * 11 };
@@ -219,7 +237,9 @@ const named_call calls[] = {{"distance", distance},
                             {"signed slab", signed_slab},
                             {"slab paths", slab_paths},
                             {"chessboard slab", chessboard_slab},
-                            {"found slab", found_slab}};
+                            {"found slab", found_slab},
+                            {"cost distance", cost_distance},
+                            {"longest paths", longest_paths}};
 const int call_count = COUNT(calls);
 
 void prepare_outputs(call_outputs *out) { memset(out, 0x5a, sizeof *out); }

@@ -183,7 +183,7 @@ void call_wildly(apsis_context *context, Input &in) {
     for (int64_t &each : size) each = in.of<int64_t>({5, 1, 2, 3, 4, 7, 8, 9, 16, 0});
     const int ndim = in.of({2, 3});
     WildImage set(in, ndim, size, SETS), seeds(in, ndim, size, SETS);
-    const int64_t call = in.below(15);
+    const int64_t call = in.below(18);
     WildImage first(in, ndim, size,
                     call == 1 || call == 9                  ? INDICES
                     : call == 2                             ? LABELS
@@ -258,6 +258,27 @@ void call_wildly(apsis_context *context, Input &in) {
             const uint32_t wanted = in.one_in(8) ? 0xffff : static_cast<uint32_t>(in.below(256));
             status = apsis_measures(used, images[0], images[in.below(3)], wanted, in.one_in(8) ? nullptr : found,
                                     in.one_in(8) ? -1 : 3, count, options.get());
+            break;
+        }
+        case 14:
+            status = apsis_cost_distance(used, in.below(2) ? images[0] : nullptr, maybe(seeds), images[0], images[3], images[2],
+                                         options.get());
+            break;
+        case 15: {
+            const int64_t starts[2] = {in.below(9), in.one_in(4) ? odd_number(in) : 1},
+                          starting = in.of<int64_t>({2, 1, 0, -1});
+            Records<apsis_path> paths(in);
+            int64_t pixels[8];
+            status = apsis_paths(used, images[0], in.below(2) ? maybe(seeds) : nullptr, images[0],
+                                 in.one_in(8) ? nullptr : starts, starting, paths.capacity >= starting ? paths.data() : nullptr,
+                                 pixels, in.of<int64_t>({8, 3, 0, -1}), count, options.get());
+            break;
+        }
+        case 16: {
+            Records<apsis_path> paths(in);
+            int64_t pixels[8];
+            status = apsis_longest_paths(used, images[0], paths.data(), paths.capacity, count, pixels,
+                                         in.of<int64_t>({8, 3, 0, -1}), nullptr, options.get());
             break;
         }
         default: {

@@ -223,7 +223,7 @@ static void test_measures(void **state) {
               "\"measures\": [\"moments\", \"filled\"], \"grey\": null, \"connectivity\": 8, \"spacing\": [1, 1], "
               "\"values\": 5");
     assert_int_equal(run("measures in.tif --grey in.tif --device cpu"), 1);
-    assert_in(err_text, "'in.tif' has samples with a sign, or of 32 bits");
+    assert_in(err_text, "'in.tif' has signed samples, or whole ones of 32 bits, but intensities are");
     write_tiff("float.tif", &reals, 6, 3, 1);
     succeed("measures in.tif --grey float.tif --device cpu");
     assert_in(out_text, ",feret_contour,intensity_sum,intensity_mean,intensity_min,intensity_max\n");
@@ -315,9 +315,9 @@ static const struct {
     {"components in.tif new.tif --labels --threshold 3", "--labels takes samples as they are, but --threshold is 3", 2},
     {"components in.tif new.tif --labels --fill-holes", "--fill-holes is for a set, but --labels takes a label image", 2},
     {"components in.tif new.tif --labels --method tile-fill", "APSIS_TILE_FILL", 12},
-    {"components double.tif new.tif --delta 1", "'double.tif' has 64-bit floating-point samples, but those of a grey image", 1},
+    {"components double.tif new.tif --delta 1", "'double.tif' has 64-bit floating-point samples, but grey values are", 1},
     {"components wide.tif new.tif --delta 1",
-     "'wide.tif' has 64-bit samples, but those of a grey image are whole numbers of up to 32 bits", 1},
+     "'wide.tif' has 64-bit samples, but grey values are whole numbers of up to 32 bits", 1},
     {"components palette.tif new.tif --delta 1", "'palette.tif' has the colours of a palette", 1},
     {"components rgb.tif new.tif --delta 1", "'rgb.tif' has 3 samples a pixel", 1},
     {"components signs.tif new.tif --delta 1", "'signs.tif': page 2 is signed, but page 1 is unsigned", 1},

@@ -130,6 +130,65 @@ static void test_eccentricity(void **state) {
         " {\"label\": 2, \"first\": 11, \"diameter\": 0, \"ends\": [11, 11], \"radius\": 0, \"centre\": 11}\n]\n");
 }
 
+/* Costs of 8 and 16 bits and of floats, of which some are none; and those that are refused. */
+static void test_costs(void **state) {
+    (void)state;
+    draw_file();
+    memset(samples, 0, sizeof samples);
+    samples[0] = 1;
+    write_tiff("seeds.tif", &kBits, DRAWN_WIDTH, DRAWN_HEIGHT, 1);
+    static const int costs[] = {1, 2, 3, 4, 0, 9, 1, 1, 1, 5, 0, 9, 1, 1, 1, 0, 9, 9};
+    static const int twice[] = {0, 3, 8, 15, -1, -1, -1, -1, -1, 24, -1, INT32_MAX, -1, -1, -1, -1, -1, -1};
+    static const Layout layouts[] = {{.name = "u8", .bits = 8, .photometric = 1},
+                                     {.name = "u16", .bits = 16, .photometric = 1},
+                                     {.name = "f32", .bits = 32, .photometric = 1, .format = SAMPLEFORMAT_IEEEFP},
+                                     {.name = "i32", .bits = 32, .photometric = 1, .format = SAMPLEFORMAT_INT}};
+    for (size_t k = 0; k < 4; ++k) {
+        for (int i = 0; i < DRAWN_WIDTH * DRAWN_HEIGHT; ++i) {
+            const float real = k == 2 && costs[i] == 0 ? -1 : (float)costs[i];
+            uint32_t bits;
+            memcpy(&bits, &real, sizeof bits);
+            samples[i] = k == 2 ? bits : (uint32_t)costs[i];
+        }
+        write_tiff("costs.tif", &layouts[k], DRAWN_WIDTH, DRAWN_HEIGHT, 1);
+        if (k == 3) continue;
+        succeed("geodesic in.tif seeds.tif out.tif --costs costs.tif --metric city-block --device cpu --overwrite --type %s",
+                k < 2 ? "i32" : "f32");
+        Result r = read_result("out.tif", 0);
+        for (int i = 0; i < DRAWN_WIDTH * DRAWN_HEIGHT; ++i) {
+            const double real = twice[i] < 0 ? -1 : twice[i] == INT32_MAX ? INFINITY : twice[i] / 2.0;
+            assert_true(r.values[i] == (k < 2 ? twice[i] : real));
+        }
+        free(r.values);
+        assert_in(out_text, "cost 0 to");
+    }
+    assert_int_equal(run("geodesic in.tif seeds.tif o.tif --costs costs.tif --device cpu"), 1);
+    assert_in(err_text, "'costs.tif' has signed samples, or whole ones of 32 bits, but costs are");
+    assert_int_equal(run("geodesic in.tif seeds.tif o.tif --costs none.tif --device cpu"), 1);
+    assert_in(err_text, "none.tif");
+}
+
+/* The longest path of a corridor, and that of a speck. */
+static void test_longest(void **state) {
+    (void)state;
+    char text[4096];
+    draw_file();
+    succeed("paths in.tif p.tif --connectivity 4 --table t.csv --device cpu");
+    static const int want[] = {1, 1, 1, 1, 0, 0, 0, 0, 0, 1, 0, 2, 0, 0, 0, 1, 0, 0};
+    expect("p.tif", want);
+    assert_in(out_text, "p.tif: 2 paths");
+    slurp("t.csv", text, sizeof text);
+    assert_string_equal(text,
+                        "label,start,end,pixels,length,straight,tortuosity\n"
+                        "1,0,15,6,5,3.605551275463989,1.386750490563073\n2,11,11,1,0,0,1\n");
+    succeed("paths in.tif p.tif --connectivity 4 --overwrite --json --device cpu --spacing 2");
+    assert_in(out_text, "\"paths\": 2, \"path_pixels\": 7");
+    for (int i = 0; i < 18; ++i) samples[i] = kDrawing[i] == '#' ? 7 + i / 6 : 0;
+    write_tiff("labels.tif", &kBytes, DRAWN_WIDTH, DRAWN_HEIGHT, 1);
+    succeed("paths labels.tif p.tif --labels --overwrite --device cpu");
+    assert_in(out_text, "p.tif: 4 paths");
+}
+
 static void test_words(void **state) {
     (void)state;
     draw_file();
@@ -184,6 +243,7 @@ static void test_words(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test_setup(test_lengths, start),
                                        cmocka_unit_test_setup(test_eccentricity, start),
+                                       cmocka_unit_test_setup(test_costs, start), cmocka_unit_test_setup(test_longest, start),
                                        cmocka_unit_test_setup(test_words, start)};
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

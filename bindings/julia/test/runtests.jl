@@ -195,6 +195,21 @@ end
         @test extents[1].gap > 0
     end
 
+    @testset "paths of least cost" begin
+        costs = UInt16[1 9 1 1; 1 0 9 1; 1 1 1 1]' # x is the first dimension
+        seeds = falses(4, 3)
+        seeds[1, 1] = true
+        cost, which = Apsis.cost_distance(costs, seeds; nearest=true, metric=:city_block, type=Float64)
+        @test vec(cost) == [0, 5, 8, 7, 1, -1, 9, 6, 2, 3, 4, 5] && which[3, 1] == 1 && which[2, 2] == 0
+        @test cost == Apsis.cost_distance(Float64.(costs), seeds; metric=:city_block, type=Float64)
+        known, paths = Apsis.shortest_paths([3, 6], seeds; costs=costs, metric=:city_block)
+        @test paths == [[3, 4, 8, 12, 11, 10, 9, 5, 1], []] && known[1].cost == 8 && known[2].seed == 0
+        known, paths = Apsis.longest_paths(costs; metric=:city_block)
+        @test length(known) == 1 && known[1].length == 5 == length(paths[1]) - 1
+        @test fails(() -> Apsis.shortest_paths([13], seeds), ArgumentError, "starts has 13")
+        @test fails(() -> Apsis.cost_distance(costs, trues(3, 3)), DimensionMismatch, "costs is (4, 3)")
+    end
+
     @testset "errors" begin
         set = trues(3, 3)
         @test fails(() -> Apsis.distance(set; spacing=(1, -1)), Apsis.ApsisError, "spacing[2] is -1")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import threading
 from typing import Any, Iterable, NamedTuple, Optional, Union
 
@@ -34,6 +35,10 @@ MEASURE = np.dtype([("component", COMPONENT), ("border", "i8"), ("euler", "i8"),
                     ("eccentricity", "f8"), ("perimeter", "f8"), ("crofton", "f8", 2), ("convex_area", "f8"),
                     ("feret", "f8", 2), ("feret_contour", "f8"), ("intensity_sum", "f8"), ("intensity_mean", "f8"),
                     ("intensity_min", "f8"), ("intensity_max", "f8"), ("reserved", "f8", 8)])
+
+#: What is known of a path: see apsis_path.
+PATH = np.dtype([("start", "i8"), ("seed", "i8"), ("first", "i8"), ("count", "i8"), ("length", "f8"), ("cost", "f8"),
+                 ("straight", "f8"), ("tortuosity", "f8")])
 
 
 class SurfaceDistances(NamedTuple):
@@ -229,6 +234,78 @@ class Context(Calls):
         order = np.argsort(known["component"]["value"], kind="stable")
         return known if (order[1:] > order[:-1]).all() else known[order]
 
+    def cost_distance(self, costs: Array, seeds: Array, *, set: Optional[Array] = None,
+                      nearest: Union[bool, DTypeLike] = False, dtype: Optional[DTypeLike] = np.float32,
+                      out: Optional[Array] = None, nearest_out: Optional[Array] = None, connectivity: Optional[int] = None,
+                      spacing: Spacing = None, metric: str = "euclidean", max_distance: Optional[float] = None,
+                      complement: bool = False, slices: bool = False, labels: bool = False) -> Any:
+        """apsis.paths.cost_distance in this context."""
+        source, starts = arrays.as_costs("costs", costs), arrays.as_given("seeds", seeds, labels)
+        ways = None if set is None else arrays.as_set("set", set)
+        chosen = options(len(source.shape), flags(complement=complement, slices=slices, labels=labels), spacing=spacing,
+                         metric=metric, max_distance=max_distance, connectivity=connectivity)
+        wanted = values.map_type(nearest, starts) if labels else nearest
+        outputs = [arrays.output("out", out, "dtype", dtype, LENGTHS, costs, source),
+                   arrays.index_output("nearest_out", nearest_out, "nearest", wanted, costs, source)]
+        if labels:
+            values.check_room(outputs[1], starts)
+        images = self._path_images(ways, source, starts, outputs)
+        self._call(c.lib.apsis_cost_distance, images, *map(arrays.reference, images), ctypes.byref(chosen))
+        if labels:
+            values.mend(outputs[1], starts)
+        return arrays.results(outputs)
+
+    def shortest_paths(self, starts: Any, seeds: Array, *, set: Optional[Array] = None, costs: Optional[Array] = None,
+                       connectivity: Optional[int] = None, spacing: Spacing = None, metric: str = "euclidean",
+                       max_distance: Optional[float] = None, complement: bool = False, slices: bool = False) -> Any:
+        """apsis.paths.shortest_paths in this context."""
+        ends = arrays.as_set("seeds", seeds)
+        ways = None if set is None else arrays.as_set("set", set)
+        given = None if costs is None else arrays.as_costs("costs", costs)
+        begins = np.asarray(starts)
+        if begins.ndim != 1 or begins.dtype.kind not in "iu":
+            if begins.size:
+                raise wrong("starts has shape " f"{begins.shape} and dtype {begins.dtype}, but must be flat indices, in one axis")
+            begins = np.empty(0)
+        begins = np.ascontiguousarray(begins, np.int64)
+        chosen = options(len(ends.shape), flags(complement=complement, slices=slices), spacing=spacing, metric=metric,
+                         max_distance=max_distance, connectivity=connectivity)
+        images = self._path_images(ways, given, ends, [])
+        known, count = np.empty(len(begins), PATH), ctypes.c_int64()
+        pixels = np.empty(len(begins) * 2 * sum(ends.shape), np.int64)
+        while True:
+            self._call(c.lib.apsis_paths, images, *map(arrays.reference, images), begins.ctypes.data, len(begins),
+                       known.ctypes.data, pixels.ctypes.data, len(pixels), ctypes.byref(count), ctypes.byref(chosen))
+            if count.value <= len(pixels):
+                return known, _paths(known, pixels)
+            pixels = np.empty(count.value, np.int64)
+
+    def longest_paths(self, set: Array, *, connectivity: Optional[int] = None, spacing: Spacing = None,
+                      metric: str = "euclidean", complement: bool = False, slices: bool = False, labels: bool = False) -> Any:
+        """apsis.paths.longest_paths in this context."""
+        source = arrays.as_given("set", set, labels)
+        chosen = options(len(source.shape), flags(complement=complement, slices=slices, labels=labels), spacing=spacing, metric=metric,
+                         connectivity=connectivity)
+        images = arrays.images_of([source], [])
+        size = math.prod(source.shape)  # paths of different components have no pixel in common
+        known, pixels, counts = np.empty(size // 2 + size % 2, PATH), np.empty(size, np.int64), (ctypes.c_int64 * 2)()
+        paths, pixel_count = (ctypes.cast(ctypes.byref(counts, 8 * i), ctypes.POINTER(ctypes.c_int64)) for i in range(2))
+        self._do(lambda: int(c.lib.apsis_longest_paths(
+            self._handle, *map(arrays.reference, images), known.ctypes.data, len(known), paths, pixels.ctypes.data, len(pixels),
+            pixel_count, ctypes.byref(chosen))), images, True)
+        known = known[:counts[0]].copy()
+        return known, _paths(known, pixels)
+
+    @staticmethod
+    def _path_images(set: Optional[Array], costs: Optional[Array], seeds: Array, outputs: list[Any]) -> list[Optional[c.Image]]:
+        """The images of a call, of which the first two may be left out."""
+        given = [(name, array) for name, array in (("costs", costs), ("seeds", seeds), ("set", set)) if array is not None]
+        for name, array in given[1:]:
+            arrays.check_shape(name, array, given[0][1], given[0][0])
+        images = arrays.images_of([array for _, array in given], outputs, tuple(name for name, _ in given))
+        by_name = {image.name: image for image in images[:len(given)] if image is not None}
+        return [*(by_name.get(name) for name in ("set", "costs", "seeds")), *images[len(given):]]
+
     def geodesic(self, set: Array, seeds: Array, *, nearest: Union[bool, DTypeLike] = False,
                  dtype: Optional[DTypeLike] = np.float32, out: Optional[Array] = None, nearest_out: Optional[Array] = None,
                  connectivity: Optional[int] = None, spacing: Spacing = None, metric: str = "euclidean",
@@ -263,6 +340,11 @@ class Context(Calls):
         known_type = EXTENT if flag("extents", extents) else None
         _, known = self._transform_counted(c.lib.apsis_eccentricity, source, outputs, known_type, chosen)
         return arrays.results(outputs, *([] if known is None else [known]))
+
+
+def _paths(known: np.ndarray[Any, Any], pixels: np.ndarray[Any, Any]) -> list[np.ndarray[Any, Any]]:
+    """The pixels of each path, as arrays of their own."""
+    return [pixels[first:first + count].copy() for first, count in zip(known["first"], known["count"])]
 
 
 # ---- The context of a thread ----

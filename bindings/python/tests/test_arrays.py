@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import apsis
+import apsis.paths
 import apsis.ndimage as ndimage
 from apsis import slabs
 
@@ -117,7 +118,7 @@ def test_documentation_tells_of_every_parameter(function):
 
 
 def test_examples_of_the_documentation():
-    for module, least in ((apsis._functions, 11), (apsis._slab_maps, 6), (apsis._slab_labels, 4)):
+    for module, least in ((apsis._functions, 11), (apsis._slab_maps, 6), (apsis._slab_labels, 4), (apsis.paths, 5)):
         failed, tried = doctest.testmod(module, extraglobs={"apsis": apsis})
         assert tried >= least and failed == 0
 

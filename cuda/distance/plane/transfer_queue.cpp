@@ -2,28 +2,18 @@
 #include "cuda/distance/plane/transfer_queue.h"
 
 #include "cuda/distance/plane/plane.h"
+#include "cuda/runtime/copy.h"
 
 namespace apsis::cuda::plane {
-namespace {
-
-bool is_page_locked_at(const void *at) {
-    cudaPointerAttributes attributes;
-    if (cudaPointerGetAttributes(&attributes, at) == cudaSuccess) return attributes.type == cudaMemoryTypeHost;
-    cudaGetLastError();
-    return false;
-}
-
-}  // namespace
 
 void CudaTransferQueue::copy(Lane lane, void *to, const void *from, size_t bytes) {
     const CurrentDevice current(device_);
     check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream(lane)), "copying a part of an image");
 }
 
-/// Checks both ends: a program may have page-locked a part of its memory.
 bool CudaTransferQueue::is_page_locked(const void *data, size_t bytes) const {
     const CurrentDevice current(device_);
-    return is_page_locked_at(data) && is_page_locked_at(static_cast<const uint8_t *>(data) + bytes - 1);
+    return apsis::cuda::is_page_locked(data, bytes);
 }
 
 void CudaTransferQueue::mark(Lane lane, int number) {

@@ -51,7 +51,9 @@ struct AlongY {
     __host__ __device__ int64_t lines() const { return layout.width(); }
     static constexpr int32_t COST_FACTOR = NEAREST ? 2 : 1;
     __device__ int32_t weight() const { return COST_FACTOR * layout.weight[1]; }
-    __device__ bool wanted(int64_t z, int64_t x, int32_t tile) const { return layout.need(z, int64_t(tile) * TILE, x); }
+    __device__ bool wanted(int64_t z, int64_t x, int32_t tile) const {
+        return layout.is_sparse() || layout.need(z, int64_t(tile) * TILE, x);
+    }
 
     static constexpr int PERIOD = NEAREST ? TILE : TWO_TILES;
     static constexpr int PLANES = 4;                     // planes of a bundle, whose costs come from the same words
@@ -113,7 +115,8 @@ struct AlongY {
         layout.y_results[stored_line(layout, z, x) + y] = found.site;
     }
     __device__ void write(int64_t z, int64_t x, int32_t y, const TileResult &tile) const {
-        const auto value = [&](int k) { return NEAREST ? tile.site[k] : static_cast<uint32_t>(tile.cost[k]); };
+        // Where no site is, a candidate elsewhere may have been taken.
+        const auto value = [&](int k) { return NEAREST ? tile.site[k] : min(tile.cost[k], NO_COST<int32_t>); };
         uint4 *const to = reinterpret_cast<uint4 *>(layout.y_results + stored_line(layout, z, x) + y);
         to[0] = make_uint4(value(0), value(1), value(2), value(3));
         to[1] = make_uint4(value(4), value(5), value(6), value(7));
@@ -128,7 +131,7 @@ struct AlongX {
     __host__ __device__ int64_t length() const { return layout.width(); }
     __host__ __device__ int64_t lines() const { return layout.height(); }
     __device__ int32_t weight() const { return layout.weight[0]; }
-    __device__ bool wanted(int64_t z, int64_t y, int32_t tile) const { return layout.mark(z, y, tile); }
+    __device__ bool wanted(int64_t z, int64_t y, int32_t tile) const { return layout.is_sparse() || layout.mark(z, y, tile); }
 
     static constexpr int PERIOD = NEAREST ? TILE : TWO_TILES, PLANES = 1, LOADS_AHEAD = 4;
     static constexpr int LOADED_LINES = 4, COSTS = PLANES * LOADED_LINES;  // a load of 16 bytes
@@ -139,7 +142,7 @@ struct AlongX {
     static constexpr uint32_t NOTHING = NEAREST ? NO_SITE_PLACE : static_cast<uint32_t>(NO_COST<int32_t>);
 
     /// Costs are known where they are needed; all others are too far from every marked tile to matter.
-    __device__ const uint8_t *known(int64_t z, int64_t y) const { return &layout.need(z, y, 0); }
+    __device__ const uint8_t *known(int64_t z, int64_t y) const { return layout.is_sparse() ? nullptr : &layout.need(z, y, 0); }
 
     struct Stored {
         uint4 quad = {NOTHING, NOTHING, NOTHING, NOTHING};
@@ -171,14 +174,16 @@ struct AlongX {
     __device__ int64_t index(uint32_t place, int32_t x) const {
         return (int64_t(place >> 16) * layout.height() + (place & 0xffff)) * layout.width() + x;
     }
-    __device__ float length(int32_t cost) const {
+    /// The bits of a packed distance.
+    __device__ int32_t distance(int32_t cost) const {
         const Measure &measure = layout.output.measure;
-        return measure.unit == 1 ? root_of(cost) : length_of<float>(measure, cost);
+        if (layout.has_squares) return cost;
+        return __float_as_int(measure.unit == 1 ? root_of(cost) : length_of<float>(measure, cost));
     }
     __device__ void write(int64_t z, int64_t y, int32_t x, TileResult &tile) const {
         const auto index_of = [&](int k) { return index(tile.site[k], tile.at[k]); };
         if (layout.is_packed)
-            write_packed<NEAREST>(layout, x, y, z, tile.cost, [&](int32_t cost) { return length(cost); }, index_of);
+            write_packed<NEAREST>(layout, x, y, z, tile.cost, [&](int32_t cost) { return distance(cost); }, index_of);
         else
             write_voxels<NEAREST>(layout, x, y, z, tile.cost, index_of);
     }
@@ -189,7 +194,9 @@ struct AlongX {
         const bool is_near = found.cost <= output.measure.limit;
         const int32_t nearest = static_cast<int32_t>(index(found.site, found.at));
         reinterpret_cast<int32_t *>(output.nearest.row(y, z))[x] = is_near ? nearest : -1;
-        if (output.distance) reinterpret_cast<float *>(output.distance.row(y, z))[x] = is_near ? length(found.cost) : INFINITY;
+        if (!output.distance) return;
+        reinterpret_cast<int32_t *>(output.distance.row(y, z))[x] =
+            is_near ? distance(found.cost) : packed_distance(layout, INT32_MAX, INFINITY);
     }
 };
 
@@ -216,6 +223,7 @@ __device__ void load_lines(const Bundle<WIDTH, PERIOD> &bundle, const Lines &lin
     for (int32_t s = threadIdx.x / CHUNK_THREADS; s / WARP_CHUNKS * WARP_CHUNKS < count; s += ARGMIN_THREADS / CHUNK_THREADS) {
         const bool is_known = s < count && (!known || __ldg(known + s * CHUNK / MARK_GROUP));
         int32_t least[COSTS], c = s * CHUNK + side;
+        bool has_site = false;
 #pragma unroll
         for (int i = 0; i < COSTS; ++i) least[i] = NO_COST<int32_t>;
 #pragma unroll 1
@@ -242,8 +250,11 @@ __device__ void load_lines(const Bundle<WIDTH, PERIOD> &bundle, const Lines &lin
 #pragma unroll
             for (int step = 1; step < SIDES; step *= 2)
                 least[i] = min(least[i], __shfl_xor_sync(ALL_LANES, least[i], step * CANDIDATE_THREADS));
-            if (side == 0 && s < count) bundle.keep_least(lane + i, s, least[i]);
+            if (side > 0 || s >= count) continue;
+            bundle.keep_least(lane + i, s, least[i]);
+            has_site = has_site || least[i] < NO_COST<int32_t>;
         }
+        if (has_site) atomicMin(&bundle.range[0], s), atomicMax(&bundle.range[1], s);
     }
     for (int32_t i = bundle.length * WIDTH + threadIdx.x; i < bundle.padded(bundle.length) * WIDTH; i += ARGMIN_THREADS)
         bundle.score[i] = NO_COST<int32_t> + bundle.square(i / WIDTH);
@@ -255,7 +266,7 @@ __device__ void load_lines(const Bundle<WIDTH, PERIOD> &bundle, const Lines &lin
 template <int WIDTH, class Lines>
 __global__ void __launch_bounds__(ARGMIN_THREADS, ARGMIN_BLOCKS_PER_SM) search_bundles(Lines lines) {
     constexpr int PERIOD = Lines::PERIOD;
-    if (!lines.layout.any_need()) return;
+    if (!lines.layout.is_any_marked()) return;
     extern __shared__ __align__(16) int32_t shared[];
     const Bundle<WIDTH, PERIOD> bundle(shared, static_cast<int32_t>(lines.length()), lines.weight());
     using Place = BundlePlace<Lines, WIDTH>;
@@ -265,7 +276,7 @@ __global__ void __launch_bounds__(ARGMIN_THREADS, ARGMIN_BLOCKS_PER_SM) search_b
                          static_cast<int32_t>(blockIdx.x / across * Lines::PLANES)};
     const int32_t end = min(place.first + Place::ACROSS, count);
     const int32_t deep = min(place.plane + Lines::PLANES, static_cast<int32_t>(lines.layout.depth()));
-    if (PERIOD == TILE && threadIdx.x == 0) *bundle.deferred_count = 0;
+    if (threadIdx.x == 0) *bundle.deferred_count = 0, bundle.range[0] = INT32_MAX, bundle.range[1] = -1;
     bool any = false, all = true;
     for (int32_t t = threadIdx.x; t < bundle.pivots; t += ARGMIN_THREADS) {
         uint8_t here = 0;

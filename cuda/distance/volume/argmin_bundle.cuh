@@ -27,6 +27,7 @@ struct Bundle {
     uint16_t *least;          // [chunk][lane]: the least of its costs, as the upper half of a float; padded
     uint16_t *deferred;       // in phase 2 in the place of share_at: intervals deferred to the block, at most MOST_DEFERRED
     int32_t *deferred_count;  // how many are deferred, or would be if there were room
+    int32_t *range;           // the first and the last chunk that has a candidate on some line
     uint8_t *wanted;          // [interval]: a bit for each of its tiles that is wanted on some line
     int32_t length, pivots, weight, middle;
     float inverse;  // of the weight
@@ -44,7 +45,7 @@ struct Bundle {
     static size_t bytes(int64_t length) {
         const int64_t pivots = ceil_div(length, PERIOD);
         const int64_t of_lane = padded(length) * 4 + (pivots + 1 + padded_chunks(length)) * 2;
-        return static_cast<size_t>(of_lane * WIDTH + SHARE_BYTES + sizeof(*deferred_count) + pivots);
+        return static_cast<size_t>(of_lane * WIDTH + SHARE_BYTES + 3 * sizeof(int32_t) + pivots);
     }
     __device__ Bundle(int32_t *shared, int32_t length_, int32_t weight_)
         : score(shared),
@@ -57,10 +58,15 @@ struct Bundle {
         share_at = reinterpret_cast<uint16_t *>(share_cost + ARGMIN_THREADS);
         deferred = share_at;
         deferred_count = reinterpret_cast<int32_t *>(share_at + ARGMIN_THREADS);
-        best = reinterpret_cast<uint16_t *>(deferred_count + 1);
+        range = deferred_count + 1;
+        best = reinterpret_cast<uint16_t *>(range + 2);
         least = best + (pivots + 1) * WIDTH;
         wanted = reinterpret_cast<uint8_t *>(least + padded_chunks(length) * WIDTH);
     }
+    /// The candidates that need be looked at: from the first one that has a site on some line to the last.  Without any they
+    /// are all the same, and the first will do.
+    __device__ int32_t lowest() const { return range[1] < 0 ? 0 : range[0] * CHUNK; }
+    __device__ int32_t highest() const { return min(max(range[1], 0) * CHUNK + CHUNK, length) - 1; }
     /// The term w c^2 of a score; for a voxel x the term w x^2, which comparisons leave out.
     __device__ int32_t square(int32_t place) const { return weight * (place - middle) * (place - middle); }
     /// The slope of voxel x, -2 w x: added to a candidate's score for every place that it lies right of the middle.
@@ -199,15 +205,17 @@ __device__ BestCandidate search_line(const Bundle<WIDTH, PERIOD> &bundle, int32_
 #pragma unroll
     for (int i = QUAD - 1; i >= 0; --i)
         if (bundle.at(lane, x, quad + i) == best.cost) best.at = quad + i;
-    return {best.cost, min(best.at, bundle.length - 1), best.last};
+    return {best.cost, min(best.at, bundle.highest()), best.last};
 }
 
 /// The least cost of some candidates to voxel x: the first bound where no bracket is known.
 template <int WIDTH, int PERIOD>
 __device__ int32_t probe_cost(const Bundle<WIDTH, PERIOD> &bundle, int32_t lane, int32_t x) {
+    const int32_t low = bundle.lowest();
     int32_t least = INT32_MAX;
 #pragma unroll 4
-    for (int32_t i = 0; i < PROBES; ++i) least = min(least, bundle.at(lane, x, bundle.length * i / PROBES));
+    for (int32_t i = 0; i < PROBES; ++i)
+        least = min(least, bundle.at(lane, x, low + (bundle.highest() + 1 - low) * i / PROBES));
     return least + bundle.square(x);
 }
 
@@ -216,7 +224,7 @@ __device__ int32_t probe_cost(const Bundle<WIDTH, PERIOD> &bundle, int32_t lane,
 template <int WIDTH, int PERIOD>
 __device__ int32_t narrow_bracket(const Bundle<WIDTH, PERIOD> &bundle, int32_t lane, int32_t x, int32_t known, int32_t &low,
                                   int32_t &high) {
-    const int32_t own = bundle.at(lane, x, min(x, bundle.length - 1));
+    const int32_t own = bundle.at(lane, x, min(max(x, bundle.lowest()), bundle.highest()));
     const int32_t ends = min(bundle.at(lane, x, low), bundle.at(lane, x, high));
     const int32_t bound = min(known, min(own, ends) + bundle.square(x));
     float root;  // its relative error is below 2^-20, so 1 voxel covers it; the second covers rounding down
@@ -251,14 +259,14 @@ __device__ void search_level(const Bundle<WIDTH, PERIOD> &bundle, const PivotLev
         bool needed = all_wanted || step > CHECKED_STEP;  // otherwise only if an interval between its neighbours is wanted
         for (int32_t i = max(t - step, 0); i < min(t + step, bundle.pivots) && !needed; ++i) needed = bundle.wanted[i];
         if (!needed) continue;
-        int32_t low = 0, high = bundle.length - 1;
+        int32_t low = bundle.lowest(), high = bundle.highest();
         if (bundle.is_site(lane, t * PERIOD)) {
             low = high = t * PERIOD;
         } else if (!level.is_open) {
             low = bundle.best[(t - step) * WIDTH + lane];
             high = bundle.best[min(t + step, bundle.pivots) * WIDTH + lane];
         }
-        int32_t bound = NO_COST<int32_t>;
+        int32_t bound = INT32_MAX;
         if (high > low) {
             if (level.is_open) bound = probe_cost(bundle, lane, t * PERIOD);
             bound = narrow_bracket(bundle, lane, t * PERIOD, bound, low, high);
@@ -289,9 +297,9 @@ __device__ void search_level(const Bundle<WIDTH, PERIOD> &bundle, const PivotLev
 /// taken, which is right of all that may be best.
 template <int WIDTH, int PERIOD>
 __device__ void find_brackets(const Bundle<WIDTH, PERIOD> &bundle, bool all_wanted) {
-    for (int32_t lane = threadIdx.x; lane < WIDTH; lane += ARGMIN_THREADS)
-        bundle.best[bundle.pivots * WIDTH + lane] = static_cast<uint16_t>(bundle.length - 1);
     __syncthreads();
+    for (int32_t lane = threadIdx.x; lane < WIDTH; lane += ARGMIN_THREADS)
+        bundle.best[bundle.pivots * WIDTH + lane] = static_cast<uint16_t>(bundle.highest());
     const int32_t widest = 1 << max(ceil_log2(bundle.pivots) - FIRST_PIVOTS_LOG2, 0);
     PivotLevel level = {0, widest, (bundle.pivots - 1) / widest + 1, widest, true};
     for (int32_t step = widest; step > 0; step /= 2) {

@@ -196,7 +196,7 @@ struct NearestSite {
 template <int WIDTH, int PERIOD, class Site>
 __device__ NearestSite search_voxel(const Bundle<WIDTH, PERIOD> &bundle, int32_t lane, int32_t x, int32_t low, int32_t high,
                                     const Site &site) {
-    const int32_t bound = narrow_bracket(bundle, lane, x, NO_COST<int32_t>, low, high);
+    const int32_t bound = narrow_bracket(bundle, lane, x, INT32_MAX, low, high);
     const BestCandidate best = search_line(bundle, lane, x, low, high, bound);
     NearestSite found = {best.cost + bundle.square(x), best.at, site(best.at, bundle.cost(lane, best.at))};
     const int32_t end = min(best.last + QUAD - 1, high);

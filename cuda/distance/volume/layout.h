@@ -30,13 +30,17 @@ struct Layout {
     Columns columns;  // along z: column x of image y
     Output output;
     int32_t weight[3] = {};
-    bool is_packed = false;           // whether outputs are packed numbers of 32 bits
-    uint32_t *y_results = nullptr;    // sites or costs that the search along y found; each way has its own order
-    uint8_t *marks = nullptr;         // [z][group of rows][tile]: not 0 where near search or windows did not reach all sites
-    uint8_t *needs = nullptr;         // [z][group of rows][group of voxels]: not 0 where sites of marked tiles may lie;
-                                      // the last one is not 0 if any other is
-    uint32_t *far_samples = nullptr;  // one number: how many of SAMPLES voxels have no site within the near search's reach
-    float *length_table = nullptr;    // [cost]: the distance; near search and windows look it up unless the unit is 1
+    bool is_packed = false;         // whether outputs are packed numbers of 32 bits
+    bool has_squares = false;       // whether distances are squared ones, whole numbers
+    bool has_doubles = false;       // whether packed distances of 64 bits are all that is wanted
+    uint32_t *y_results = nullptr;  // sites or costs that the search along y found; each way has its own order
+    uint8_t *marks = nullptr;       // [z][group of rows][tile]: not 0 where near search or windows did not reach all sites
+    uint8_t *needs = nullptr;       // [z][group of rows][group of voxels]: not 0 where sites of marked tiles may lie;
+                                    // the last one is not 0 if any other is
+    uint32_t *far_samples =
+        nullptr;                    // two numbers: how many of SAMPLES voxels have no site within the near search's reach, and
+                                    // how many of SPARSE_SAMPLES have none within SPARSE_REACH
+    float *length_table = nullptr;  // [cost]: the distance; near search and windows look it up unless the unit is 1
 
     __host__ __device__ int64_t width() const { return columns.count; }
     __host__ __device__ int64_t height() const { return columns.batch; }
@@ -54,6 +58,9 @@ struct Layout {
     }
     /// Whether windows take the image, not the near search.
     __device__ bool is_far() const { return *far_samples >= SAMPLES / FAR_ONE_IN; }
+    /// Whether the argmin takes all of the image alone.
+    __device__ bool is_sparse() const { return far_samples[1] >= SPARSE_SAMPLES * 3 / 4; }
+    __device__ bool is_any_marked() const { return is_sparse() || any_need(); }
     __device__ uint8_t &any_need() const { return needs[count_needs() - 1]; }
     /// The plane of the image that is plane z of a slab.
     __device__ int32_t plane_of(int64_t z) const { return static_cast<int32_t>(columns.start + z); }
@@ -79,7 +86,8 @@ int64_t near_search_words(const Layout &layout);
 
 // ---- The steps of a map: each queues what its plan says ----
 
-/// Counts the voxels of a sample that have no site within the near search's reach.
+/// Counts the voxels of a sample that have no site within the near search's reach, and those of another that have none far
+/// beyond it.
 void count_far_samples(const Plan &plan, const Layout &layout, cudaStream_t stream);
 
 /// Near search: unless the image is far, writes tiles whose sites are near, and marks the rest.
@@ -144,10 +152,32 @@ __device__ void store_warp_tiles(Number *to, const Number (&number)[TILE]) {
     store(is_odd ? to : there, odd);
 }
 
+/// Writes the distances of a tile of row y as doubles, two at once if aligned.  Overwrites `cost`.
+__device__ inline void write_doubles(const Layout &layout, int64_t x, int64_t y, int64_t z, int32_t (&cost)[TILE]) {
+    const Output &output = layout.output;
+    double *const to = reinterpret_cast<double *>(output.distance.row(y, z)) + x;
+    const int64_t inside = layout.width() - x;
+    const bool is_aligned = reinterpret_cast<uintptr_t>(to) % sizeof(double2) == 0;
+    const auto length = [&](int32_t c) { return c <= output.measure.limit ? length_of<double>(output.measure, c) : INFINITY; };
+#pragma unroll 1
+    for (int k = 0; k < TILE && k < inside; k += 2) {  // the code of a root is long: costs move through registers
+        const double one = length(cost[0]), two = length(cost[1]);
+        if (is_aligned && k + 1 < inside) {
+            *reinterpret_cast<double2 *>(to + k) = double2{one, two};
+        } else {
+            to[k] = one;
+            if (k + 1 < inside) to[k + 1] = two;
+        }
+#pragma unroll
+        for (int i = 2; i < TILE; ++i) cost[i - 2] = cost[i];
+    }
+}
+
 /// Writes a tile of row y voxel by voxel, into outputs of any type: its costs, and with NEAREST the indices of its nearest
 /// sites, which site(k) finds.
 template <bool NEAREST, class Site>
 __device__ void write_voxels(const Layout &layout, int64_t x, int64_t y, int64_t z, int32_t (&cost)[TILE], Site site) {
+    if (!NEAREST && layout.has_doubles) return write_doubles(layout, x, y, z, cost);
     int64_t index[TILE] = {};
     if constexpr (NEAREST) {
 #pragma unroll
@@ -156,10 +186,15 @@ __device__ void write_voxels(const Layout &layout, int64_t x, int64_t y, int64_t
     write_pixels(layout.output, x, y, z, min(x + TILE, layout.width()), cost, true, index);
 }
 
-/// Writes a tile of row y into packed outputs: length(cost) of each cost, and with NEAREST the indices that site(k) finds.
-/// Overwrites `cost`.  Warp: with WHOLE_WARP, where each lane has a whole tile.
-template <bool NEAREST, bool WHOLE_WARP = false, bool LIMITED = true, class Length, class Site>
-__device__ void write_packed(const Layout &layout, int64_t x, int64_t y, int64_t z, int32_t (&cost)[TILE], Length length,
+/// The bits of a packed distance.
+__device__ inline int32_t packed_distance(const Layout &layout, int32_t cost, float length) {
+    return layout.has_squares ? cost : __float_as_int(length);
+}
+
+/// Writes a tile of row y into packed outputs: distance(cost), its bits, of each cost, and with NEAREST the indices that
+/// site(k) finds.  Overwrites `cost`.  Warp: with WHOLE_WARP, where each lane has a whole tile.
+template <bool NEAREST, bool WHOLE_WARP = false, bool LIMITED = true, class Distance, class Site>
+__device__ void write_packed(const Layout &layout, int64_t x, int64_t y, int64_t z, int32_t (&cost)[TILE], Distance distance,
                              Site site) {
     const Output &output = layout.output;
     const int64_t inside = layout.width() - x;
@@ -181,7 +216,8 @@ __device__ void write_packed(const Layout &layout, int64_t x, int64_t y, int64_t
     }
     if (!output.distance) return;
 #pragma unroll
-    for (int k = 0; k < TILE; ++k) cost[k] = __float_as_int(!LIMITED || cost[k] <= limit ? length(cost[k]) : INFINITY);
+    for (int k = 0; k < TILE; ++k)
+        cost[k] = !LIMITED || cost[k] <= limit ? distance(cost[k]) : packed_distance(layout, INT32_MAX, INFINITY);
     store(reinterpret_cast<int32_t *>(output.distance.row(y, z)) + x, cost);
 }
 #endif

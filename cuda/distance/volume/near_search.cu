@@ -163,9 +163,9 @@ __device__ void write_or_mark_tile(const Layout &layout, const NearLimits<NEARES
         return static_cast<int64_t>(word[k] >> axis * OFFSET_BITS & ((1 << OFFSET_BITS) - 1)) - OFFSET_BIAS;
     };
     const auto site = [&](int k) { return layout.index(x + k + offset(k, 0), y + offset(k, 1), z + offset(k, 2)); };
-    const auto length = [&](int32_t c) { return length_of_near(layout, c); };
+    const auto distance = [&](int32_t c) { return packed_near(layout, c); };
     if (layout.is_packed)
-        write_packed<NEAREST>(layout, x, y, z, cost, length, site);
+        write_packed<NEAREST>(layout, x, y, z, cost, distance, site);
     else
         write_voxels<NEAREST>(layout, x, y, z, cost, site);
 }
@@ -210,31 +210,66 @@ __global__ void __launch_bounds__(BLOCK, X_BLOCKS_PER_SM)
     for (uint32_t plane = first; plane < end; ++plane) search_x_tile(layout, limits, plane, item);
 }
 
+/// A voxel of a sample.  Multiples of three fractions of 2^32 spread the samples, so that no plane has many of them.
+struct SampleVoxel {
+    int32_t x, y, z, strip;
+
+    __device__ SampleVoxel(const Layout &layout, uint32_t sample)
+        : x(place(sample * 0xd1b54a33, layout.width())),
+          y(place(sample * 0xabc98389, layout.height())),
+          z(place(sample * 0x8cb92ba7, layout.depth())),
+          strip(z / STRIP) {}
+    __device__ static int32_t place(uint32_t fraction, int64_t size) {
+        return static_cast<int32_t>(uint64_t(fraction) * static_cast<uint32_t>(size) >> 32);
+    }
+    /// The plane of the nearest site of a column.
+    __device__ int32_t site_of(const Columns &columns, int32_t at_x, int32_t at_y) const {
+        const int64_t at = columns.at(at_y, strip, at_x);
+        return nearest_in_column(columns.words[at], columns.before[at], columns.after[at], strip * STRIP, z);
+    }
+};
+
+/// Block: whether a voxel has a site within SPARSE_REACH along each axis.
+__device__ bool is_site_in_reach(const Layout &layout, const SampleVoxel &voxel) {
+    constexpr int32_t SIDE = 2 * SPARSE_REACH + 1, ROWS_AT_ONCE = BLOCK / (SPARSE_REACH / 2);
+    bool found = false;
+    for (int32_t row = 0; row < SIDE; row += ROWS_AT_ONCE) {
+        const int32_t y = voxel.y - SPARSE_REACH + row + static_cast<int32_t>(threadIdx.x) / (SPARSE_REACH / 2);
+        const int32_t left = voxel.x - SPARSE_REACH + static_cast<int32_t>(threadIdx.x) % (SPARSE_REACH / 2);
+#pragma unroll
+        for (int32_t i = 0; i < SIDE;
+             i += SPARSE_REACH / 2) {  // without a branch, as below; the last ones are beyond the reach
+            const int32_t at_x = min(max(left + i, 0), static_cast<int32_t>(layout.width()) - 1);
+            const int32_t at_y = min(max(y, 0), static_cast<int32_t>(layout.height()) - 1);
+            found = found || abs(voxel.site_of(layout.columns, at_x, at_y) - voxel.z) <= SPARSE_REACH;
+        }
+        if (__syncthreads_or(found)) return true;
+    }
+    return false;
+}
+
 /// Counts the voxels of a sample for which no exact cost is found.  A warp has a voxel, and its lanes read the columns around
-/// it.
+/// it.  Blocks behind these have a voxel of the other sample each.
 template <bool NEAREST>
 __global__ void __launch_bounds__(BLOCK) sample_voxels(Layout layout, NearLimits<NEAREST> limits) {
     constexpr int32_t SIDE = 2 * REACH + 1;
-    const Columns &columns = layout.columns;
+    if (blockIdx.x >= SAMPLES / WARPS) {
+        const SampleVoxel voxel(layout, blockIdx.x);
+        if (!is_site_in_reach(layout, voxel) && threadIdx.x == 0) atomicAdd(layout.far_samples + 1, 1u);
+        return;
+    }
     const int32_t lane = threadIdx.x % WARP;
-    const uint32_t sample = blockIdx.x * WARPS + threadIdx.x / WARP;
-    // Multiples of three fractions of 2^32 spread the samples, so that no plane has many of them.
-    const auto place = [&](uint32_t fraction, int64_t size) {
-        return static_cast<int32_t>(uint64_t(sample * fraction) * static_cast<uint32_t>(size) >> 32);
-    };
-    const int32_t x = place(0xd1b54a33, layout.width()), y = place(0xabc98389, layout.height());
-    const int32_t z = place(0x8cb92ba7, layout.depth()), strip = z / STRIP;
+    const SampleVoxel voxel(layout, blockIdx.x * WARPS + threadIdx.x / WARP);
     bool is_near = false;
 #pragma unroll
     for (int32_t i = 0; i < (SIDE * SIDE + WARP - 1) / WARP; ++i) {
         // Columns outside count as those at the edge.  This takes no branch: with one, loads would wait for each other.
         const int32_t k = min(i * WARP + lane, SIDE * SIDE - 1);
-        const int32_t at_x = min(max(x + k % SIDE - REACH, 0), static_cast<int32_t>(layout.width()) - 1);
-        const int32_t at_y = min(max(y + k / SIDE - REACH, 0), static_cast<int32_t>(layout.height()) - 1);
-        const int64_t at = columns.at(at_y, strip, at_x);
-        const int32_t site = nearest_in_column(columns.words[at], columns.before[at], columns.after[at], strip * STRIP, z);
+        const int32_t at_x = min(max(voxel.x + k % SIDE - REACH, 0), static_cast<int32_t>(layout.width()) - 1);
+        const int32_t at_y = min(max(voxel.y + k / SIDE - REACH, 0), static_cast<int32_t>(layout.height()) - 1);
+        const int32_t site = voxel.site_of(layout.columns, at_x, at_y);
         const auto cost = [&](int axis, int32_t d) { return uint64_t(limits.weight[axis]) * static_cast<uint32_t>(d * d); };
-        const uint64_t all = cost(0, at_x - x) + cost(1, at_y - y) + cost(2, min(abs(site - z), MOST_CARRY));
+        const uint64_t all = cost(0, at_x - voxel.x) + cost(1, at_y - voxel.y) + cost(2, min(abs(site - voxel.z), MOST_CARRY));
         is_near = is_near || all <= static_cast<uint64_t>(limits.max_exact);
     }
     if (!__any_sync(ALL_LANES, is_near) && lane == 0) atomicAdd(layout.far_samples, 1u);

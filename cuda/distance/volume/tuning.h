@@ -13,6 +13,9 @@ namespace apsis::cuda::volume {
 // leaves.
 constexpr int SAMPLES = 1024, FAR_ONE_IN = 64;
 
+// An image is sparse if three of four samples have no site within so many voxels along each axis.
+constexpr int SPARSE_SAMPLES = 128, SPARSE_REACH = 64;
+
 // ---- Near search: near_search.cu ----
 
 constexpr int NEAR_THREADS = 512, NEAR_BLOCKS_PER_SM = 2;  // such blocks fill a multiprocessor

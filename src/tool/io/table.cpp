@@ -38,6 +38,7 @@ const char *columns_of(TableOf entries) {
             return "label,value,first,area,x_min,y_min,z_min,x_max,y_max,z_max,x_mean,y_mean,z_mean\n";
         case TableOf::kValues: return "value,first,area,x_min,y_min,z_min,x_max,y_max,z_max,x_mean,y_mean,z_mean\n";
         case TableOf::kContacts: return "a,b,x_faces,y_faces,z_faces,corners,area\n";
+        case TableOf::kPaths: return "label,start,end,pixels,length,straight,tortuosity\n";
         default: return "label,first,diameter,end_1,end_2,radius,centre\n";
     }
 }
@@ -147,6 +148,12 @@ void TableWriter::add(const apsis_measure &measure) {
         row.number("intensity_min", measure.intensity_min).number("intensity_max", measure.intensity_max);
     }
     add(row);
+}
+
+void TableWriter::add(const apsis_path &path) {
+    Row row(csv_);
+    row.number("label", count_ + 1).number("start", path.start).number("end", path.seed).number("pixels", path.count);
+    add(row.number("length", path.length).number("straight", path.straight).number("tortuosity", path.tortuosity));
 }
 
 void TableWriter::finish() {

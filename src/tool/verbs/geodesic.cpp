@@ -1,6 +1,7 @@
 // apsis geodesic: how far every pixel of the set is from some seeds, along paths inside it, and from which.
 #include <optional>
 
+#include "apsis_measures.h"
 #include "tool/failure.h"
 #include "tool/io/picture.h"
 #include "tool/parallel.h"
@@ -20,6 +21,7 @@ class Geodesic final : public MapVerb {
                   whole_memory_help("4 bytes, 8 with --nearest, or twice that with --spacing,"),
                   "  apsis geodesic maze.tif door.tif steps.tif --sites white --picture steps.png\n"
                   "  apsis geodesic pores.tif inlet.tif d.tif --volume --spacing 0.4,0.4,1.5 --nearest which.tif\n"
+                  "  apsis geodesic land.tif towns.tif hours.tif --costs slowness.tif --spacing 30\n"
                   "  apsis geodesic tissue.tif nuclei.tif d.tif --labels --nearest cells.tif\n") {}
 
   private:
@@ -31,9 +33,9 @@ class Geodesic final : public MapVerb {
     Maps maps(const Run &run) const override;
     void compute(Run &run) override;
     void print(Json &json) const override;
-    std::string sentence() const override { return sentence_of("length", statistics_); }
+    std::string sentence() const override { return sentence_of(costs_.empty() ? "length" : "cost", statistics_); }
 
-    std::string seeds_, output_, nearest_, picture_, nearest_picture_;
+    std::string seeds_, costs_, output_, nearest_, picture_, nearest_picture_;
     PathSettings paths_;
     bool seed_labels_ = false;
     std::optional<double> max_distance_;
@@ -53,6 +55,12 @@ void Geodesic::add_to(Arguments &arguments) {
         "SEEDS.tif is a label image, of whole numbers of up to 64 bits: --nearest has the label of the nearest seed in "
         "place of its index, and 0 in place of -1. IN.tif is a set.",
         seed_labels_);
+    arguments.custom(
+        "--costs", "COSTS.tif",
+        "An image of the same size, of samples of 8 or 16 bits, or 32-bit floating-point ones: OUT.tif has the "
+        "least cost of a path. A step costs the mean of its two samples, times its length; through one that is 0 or "
+        "less, infinite or not a number leads no path. With --type i32 or i64 twice the cost.",
+        [this](const std::string &path) { costs_ = path; });
     paths_.add_to(arguments);
     arguments.number("--max-distance", "D", "Look no farther than D: beyond it, there is no path. Default: no limit.",
                      max_distance_);
@@ -91,7 +99,11 @@ void Geodesic::compute(Run &run) {
     paths_.fill_in(options);
     if (seed_labels_) options.flags |= APSIS_LABELS;
     options.max_distance = max_distance_.value_or(0);
+    const BinaryImage costs = costs_.empty() ? BinaryImage() : run.read_grey(costs_, "costs");
     run.transform([&](const Device &device, const BinaryImage &image) {
+        if (costs.marks)
+            return device.check(apsis_cost_distance(device.context(), image.marks.image(), costs.marks.image(),
+                                                    seeds.marks.image(), distance.image(), nearest.image(), &options));
         device.check(apsis_geodesic(device.context(), image.marks.image(), seeds.marks.image(), distance.image(),
                                     nearest.image(), &options));
     });
@@ -107,6 +119,7 @@ void Geodesic::compute(Run &run) {
 
 void Geodesic::print(Json &json) const {
     json.member("seeds", seeds_).member("seed_pixels", seed_pixels_).member("seed_labels", seed_labels_);
+    if (!costs_.empty()) json.member("costs", costs_);
     paths_.print(json, volume());
     json.member_or_null("max_distance", max_distance_);
     print_statistics(json, "distance", statistics_);

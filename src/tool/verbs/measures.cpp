@@ -76,11 +76,7 @@ class Measures final : public TableVerb {
         if (run.shape().depth > 1 && !volume())
             fail("the image has " + std::to_string(run.shape().depth) +
                  " pages, and is measured as a volume alone: see --volume");
-        const BinaryImage grey = grey_.empty() ? BinaryImage() : run.read_grey(grey_);
-        if (!grey_.empty() && grey.marks.type() == APSIS_I32)
-            fail(quoted(grey_) +
-                 " has samples with a sign, or of 32 bits, but intensities are of up to 16 bits without sign, or "
-                 "32-bit floating-point ones");
+        const BinaryImage grey = grey_.empty() ? BinaryImage() : run.read_grey(grey_, "intensities");
         const auto call = [&](apsis_context *context, const apsis_image *labels, apsis_measure *found, std::int64_t room,
                               std::int64_t *count, const apsis_options *options) {
             return apsis_measures(context, labels, grey_.empty() ? nullptr : grey.marks.image(), measures_, found, room, count,

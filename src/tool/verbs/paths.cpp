@@ -7,10 +7,14 @@
 
 namespace tool {
 
-void PathSettings::add_to(Arguments &arguments) {
+void PathSettings::add_steps_to(Arguments &arguments) {
     add_metric(arguments, std::size(kMetrics), "How long a step is; chamfer: 3, 4 or 5 thirds.", metric);
     connectivity.add_to(arguments, "Default: all, or with --metric city-block 4, or 6.");
     spacing.add_to(arguments, "Chessboard and chamfer take the same for every axis, integer types only 1.");
+}
+
+void PathSettings::add_to(Arguments &arguments) {
+    add_steps_to(arguments);
     arguments.choice("--type", kDistanceTypeWords,
                      "Type of the lengths. Default: f32. i32 and i64 are for all metrics but euclidean, and hold chamfer "
                      "lengths in thirds.",

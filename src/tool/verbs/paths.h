@@ -16,6 +16,8 @@ struct PathSettings {
     int type = 0;  // a place in kDistanceTypes
 
     void add_to(Arguments &arguments);
+    /// Without the type of lengths.
+    void add_steps_to(Arguments &arguments);
     /// Fills in defaults, or fails with a usage error.
     void check(bool volume);
     void fill_in(apsis_options &options) const;

@@ -15,6 +15,7 @@ int run_components(const Words &words);
 int run_morphology(const Words &words);
 int run_geodesic(const Words &words);
 int run_eccentricity(const Words &words);
+int run_paths(const Words &words);
 int run_statistics(const Words &words);
 int run_measures(const Words &words);
 int run_contacts(const Words &words);

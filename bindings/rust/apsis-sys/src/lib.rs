@@ -170,6 +170,19 @@ pub struct apsis_surface_distances {
 }
 
 #[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct apsis_path {
+    pub start: i64,
+    pub seed: i64,
+    pub first: i64,
+    pub count: i64,
+    pub length: f64,
+    pub cost: f64,
+    pub straight: f64,
+    pub tortuosity: f64,
+}
+
+#[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct apsis_extent {
     pub first: i64,
@@ -310,6 +323,39 @@ extern "C" {
         percentile: f64,
         tolerance: f64,
         distances: *mut apsis_surface_distances,
+        options: *const apsis_options,
+    ) -> apsis_status;
+    pub fn apsis_cost_distance(
+        context: *mut apsis_context,
+        set: *const apsis_image,
+        costs: *const apsis_image,
+        seeds: *const apsis_image,
+        distance: *const apsis_image,
+        nearest: *const apsis_image,
+        options: *const apsis_options,
+    ) -> apsis_status;
+    pub fn apsis_paths(
+        context: *mut apsis_context,
+        set: *const apsis_image,
+        costs: *const apsis_image,
+        seeds: *const apsis_image,
+        starts: *const i64,
+        start_count: i64,
+        paths: *mut apsis_path,
+        pixels: *mut i64,
+        capacity: i64,
+        pixel_count: *mut i64,
+        options: *const apsis_options,
+    ) -> apsis_status;
+    pub fn apsis_longest_paths(
+        context: *mut apsis_context,
+        set: *const apsis_image,
+        paths: *mut apsis_path,
+        path_capacity: i64,
+        path_count: *mut i64,
+        pixels: *mut i64,
+        pixel_capacity: i64,
+        pixel_count: *mut i64,
         options: *const apsis_options,
     ) -> apsis_status;
     pub fn apsis_geodesic(

@@ -19,6 +19,7 @@ pub use sys::apsis_contact as Contact;
 pub use sys::apsis_extent as Extent;
 /// What is measured of a value; what was not asked for is 0.
 pub use sys::apsis_measure as Measure;
+pub use sys::apsis_path as Path;
 
 /// Components of which is told without asking twice.
 const ROOM: usize = 4096;
@@ -271,6 +272,62 @@ impl Context {
         self.call(|raw| unsafe { sys::apsis_geodesic(raw, &set, &seeds, or_null(&distance), or_null(&nearest), options.raw()) })
     }
 
+    /// The least cost of a path from a seed to every pixel, and the index of that seed.  Without a set paths may go everywhere.
+    pub fn cost_distance(
+        &self,
+        set: Option<&dyn Source>,
+        costs: &dyn Source,
+        seeds: &dyn Source,
+        distance: Option<&mut dyn Target>,
+        nearest: Option<&mut dyn Target>,
+        options: &Options,
+    ) -> Result<(), Error> {
+        let (set, costs, seeds) = (self.optional(set)?, self.source(costs)?, self.source(seeds)?);
+        let (distance, nearest) = (self.target(distance)?, self.target(nearest)?);
+        self.call(|raw| unsafe {
+            let (distance, nearest) = (or_null(&distance), or_null(&nearest));
+            sys::apsis_cost_distance(raw, or_null(&set), &costs, &seeds, distance, nearest, options.raw())
+        })
+    }
+
+    /// The shortest paths from some pixels, of these indices, to their nearest seeds, or those of least cost; and the pixels of
+    /// all of them, path after path: [`Path::first`] and [`Path::count`] tell which.
+    pub fn paths(
+        &self,
+        set: Option<&dyn Source>,
+        costs: Option<&dyn Source>,
+        seeds: &dyn Source,
+        starts: &[i64],
+        options: &Options,
+    ) -> Result<(Vec<Path>, Vec<i64>), Error> {
+        let (set, costs, seeds) = (self.optional(set)?, self.optional(costs)?, self.source(seeds)?);
+        let (room, mut paths) = (starts.len(), Vec::with_capacity(starts.len()));
+        let pixels = read_all(|pixels, capacity, count| {
+            self.call(|raw| unsafe {
+                let (set, costs, paths) = (or_null(&set), or_null(&costs), paths.as_mut_ptr());
+                let (from, many) = (starts.as_ptr(), room as i64);
+                sys::apsis_paths(raw, set, costs, &seeds, from, many, paths, pixels, capacity, count, options.raw())
+            })
+        })?;
+        unsafe { paths.set_len(room) }; // written by the call
+        Ok((paths, pixels))
+    }
+
+    /// The longest of the shortest paths in each component, likewise.
+    pub fn longest_paths(&self, set: &dyn Source, options: &Options) -> Result<(Vec<Path>, Vec<i64>), Error> {
+        let set = self.source(set)?;
+        let mut paths = Vec::new();
+        let pixels = read_all(|pixels, capacity, pixel_count| {
+            paths = read_all(|paths, room, count| {
+                self.call(|raw| unsafe {
+                    sys::apsis_longest_paths(raw, &set, paths, room, count, pixels, capacity, pixel_count, options.raw())
+                })
+            })?;
+            Ok(())
+        })?;
+        Ok((paths, pixels))
+    }
+
     /// The length of the shortest path from every pixel of the set to the farthest one of its component, and the index of
     /// that.  Where [`Options::budget`] runs out the outputs are bounds, and the error is [`Status::Budget`].
     pub fn eccentricity(
@@ -351,6 +408,10 @@ impl Context {
             return Err(Error::new(Status::Argument, "an image is in the memory of another context"));
         }
         Ok(view.image)
+    }
+
+    fn optional(&self, source: Option<&dyn Source>) -> Result<Option<sys::apsis_image>, Error> {
+        source.map(|source| self.source(source)).transpose()
     }
 
     pub(crate) fn target(&self, target: Option<&mut dyn Target>) -> Result<Option<sys::apsis_image>, Error> {

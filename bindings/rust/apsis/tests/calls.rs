@@ -246,6 +246,27 @@ fn paths_and_extents() {
 }
 
 #[test]
+fn paths_of_least_cost() {
+    let costs = [1u16, 9, 1, 1, 1, 0, 9, 1, 1, 1, 1, 1];
+    let seeds = [1u8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    let size = [4, 3];
+    let (costs, seeds) = (Image::new(&costs, &size).unwrap(), Image::new(&seeds, &size).unwrap());
+    let options = Options::new().metric(Metric::CityBlock);
+    for context in contexts() {
+        let (mut distance, mut nearest) = (vec![0f64; 12], vec![0i32; 12]);
+        let mut out = ImageMut::new(&mut distance, &size).unwrap();
+        let mut which = ImageMut::new(&mut nearest, &size).unwrap();
+        context.cost_distance(None, &costs, &seeds, Some(&mut out), Some(&mut which), &options).unwrap();
+        assert_eq!((distance[2], distance[5], nearest[2], nearest[5]), (8.0, -1.0, 0, -1));
+        let (paths, pixels) = context.paths(None, Some(&costs), &seeds, &[2, 5], &options).unwrap();
+        assert_eq!(pixels, [2, 3, 7, 11, 10, 9, 8, 4, 0]);
+        assert_eq!((paths[0].cost, paths[0].length, paths[0].seed, paths[1].seed), (8.0, 8.0, 0, -1));
+        let (longest, pixels) = context.longest_paths(&costs, &options).unwrap();
+        assert_eq!((longest.len(), longest[0].count as usize, longest[0].length), (1, pixels.len(), 5.0));
+    }
+}
+
+#[test]
 fn a_budget_that_runs_out() {
     // Rubble: the farthest pixel of one is not that of the next.
     let rubble: Vec<u8> = (0..3600u32).map(|i| (i.wrapping_mul(2654435761) >> 24 < 180).into()).collect();
