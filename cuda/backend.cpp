@@ -236,7 +236,7 @@ class CudaBackend final : public Backend {
         indices.values = {};
         distance(indices, scratch, progress ? [&](double done) { progress(0.8 * done); } : Progress());
         voronoi::hide_exclaves(job, scratch, stream_, progress);
-        if (job.values) write_labels(job.nearest, job.values, stream_);
+        if (job.values) write_labels(job.nearest, LabelValues(job.values), stream_);
     }
 
     size_t components_scratch(const ComponentsJob &job) const override {
@@ -259,7 +259,7 @@ class CudaBackend final : public Backend {
     void geodesic(const GeodesicJob &job, void *scratch, const Progress &progress) override {
         const CurrentDevice current(device_);
         paths::geodesic(job, scratch, ready(), progress);
-        if (job.values) write_labels(job.nearest, job.values, stream_);
+        if (job.values) write_labels(job.nearest, LabelValues(job.values), stream_);
     }
 
     size_t eccentricity_scratch(const EccentricityJob &job) const override {
@@ -316,7 +316,8 @@ class CudaBackend final : public Backend {
     /// The scratch memory of a map whose outputs kernels write.
     int64_t map_scratch(const DistanceJob &job) const {
         const DistancePlan plan = plan_of(job, limits_);
-        return static_cast<int64_t>(plan.scratch + (plan.needs_pixels(job) ? columns::unpacked_bytes(job) : 0));
+        const size_t map = plan.scratch + (plan.needs_pixels(job) ? columns::unpacked_bytes(job) : 0);
+        return static_cast<int64_t>(std::max(map, columns::labels_of_sites_bytes(job)));
     }
 
     void write_map(const DistanceJob &job, void *scratch, const Progress &progress) {
@@ -337,7 +338,7 @@ class CudaBackend final : public Backend {
         else
             plane::distance_by_rows(own, plan.plane, scratch, ready(), progress);
         if (job.border) settle_border(job, stream_);
-        if (job.values) write_labels(job.nearest, job.values, stream_);
+        if (job.values) write_labels(job.nearest, columns::labels_of_sites(own, scratch, stream_), stream_);
     }
 
     /// The stream, after it has been made to wait for the work on the old stream.

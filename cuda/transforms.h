@@ -5,6 +5,7 @@
 #include <cuda_runtime.h>
 
 #include "core/columns.h"
+#include "core/label_values.h"
 #include "cuda/runtime/host_number.h"
 #include "runtime/backend.h"
 #include "runtime/workspace.h"
@@ -21,6 +22,10 @@ void summary(const SummaryJob &job, void *scratch, cudaStream_t stream, const Pr
 // not made from such words.
 size_t unpacked_bytes(const DistanceJob &job);
 DistanceJob unpack(const DistanceJob &job, Carver &carver, cudaStream_t stream);
+
+// The labels of the sites of a map, of a slab also those of the sites outside of it, in scratch memory that the map has used.
+size_t labels_of_sites_bytes(const DistanceJob &job);
+LabelValues labels_of_sites(const DistanceJob &job, void *scratch, cudaStream_t stream);
 
 }  // namespace columns
 

@@ -215,9 +215,13 @@ enum {
  *     apsis_contacts
  *     apsis_distance      APSIS_EUCLIDEAN and APSIS_CITY_BLOCK, APSIS_AUTO
  *     apsis_voronoi       likewise, the complete map
+ *     apsis_geodesic      and apsis_slab_geodesic
+ *     apsis_eccentricity
  *
- * Paths, the chessboard metric, APSIS_CONNECTED, published methods and slabs take none in this
- * version: APSIS_ERROR_UNSUPPORTED.  In apsis_statistics the flags are an error.
+ * The chessboard metric of distances, APSIS_CONNECTED, other published methods and other slabs
+ * take none in this version: APSIS_ERROR_UNSUPPORTED.  Slabs of distances tell only what lies
+ * before and after them in a column, and those of components no rows but their first and last.
+ * In apsis_statistics the flags are an error.
  */
 
 /**
@@ -566,7 +570,8 @@ typedef struct apsis_extent {
  * The value of every pixel is proved before the call returns.  That takes some
  * dozens of distance fields for most components, however large, but for some many
  * more: a thin ring needs one for each pixel of its outline, a thin spherical
- * shell one for each voxel.  options->budget limits them.  Where it runs
+ * shell, or an image that closes on itself, nearly one for each pixel.  options->budget
+ * limits them.  Where it runs
  * out the call goes on with the other components, writes all outputs and returns
  * APSIS_ERROR_BUDGET: then the eccentricities are lower bounds, and those of the
  * components whose gap is 0 may still be relied on, but for the farthest pixels.
@@ -608,14 +613,21 @@ APSIS_API apsis_status apsis_eccentricity(apsis_context *context, const apsis_im
  * A signed map needs 1 and 2 of the complement as well: once more, with APSIS_COMPLEMENT turned
  * on, or off if it is on.
  *
+ * With APSIS_LABELS six integers a column are told, three of them each way, in arrays of
+ * 3 * columns elements: first the rows, of the nearest pixel with a label; then the nearest rows
+ * beyond the run of this label, of pixels of another value or outside of the image; then the
+ * labels.  Step 2 is apsis_slab_merge_labels then, and 3 apsis_slab_distance, for distances to
+ * another value, or apsis_slab_voronoi, for labels in place of indices.
+ *
  * In 1 and 3 set may be NULL, if the call before on this context was the slab's
  * apsis_slab_summary, in a workspace of the context's own: that of the same set or, in 1, of its
- * complement.  Then the set is not read again.  After 3 it must be given again.
+ * complement.  Then the set is not read again.  After 3 it must be given again; with
+ * APSIS_LABELS, or APSIS_SIGNED and APSIS_BORDER, in 3 as well.
  *
  * The pixels are those of apsis_distance of the whole image, byte for byte, however it is cut;
  * a slab may have no rows.  Rows are counted in the whole image.  There is one column for each
  * x; in 3-D read "plane" for "row", and column x + width * y.  Arrays have an element for each
- * column, are in host memory, and are not kept.
+ * column, but for labels, are in host memory, and are not kept.
  *
  * Contexts may differ from slab to slab, and a CUDA one takes APSIS_HOST images and
  * APSIS_DEVICE ones.  There apsis_slab_summary returns when it is done, and apsis_slab_distance
@@ -632,7 +644,11 @@ APSIS_API apsis_status apsis_eccentricity(apsis_context *context, const apsis_im
  * @param start    The rows of the image before it.
  * @param first    Receives the first row with a pixel of the set, or INT64_MAX.
  * @param last     Receives the last one, or -1.  Either may be NULL.
- * @param options  Those of apsis_slab_distance.  Of them APSIS_COMPLEMENT matters.
+ * @param options  Those of the map.  Of them APSIS_COMPLEMENT and APSIS_LABELS matter.  With the
+ *                 latter both receive [3][column]: the row, the first one behind its run in
+ *                 `first` and the last one before it in `last`, and the label; where there is
+ *                 none, three times INT64_MAX, or -1.  If a run goes on to the end of the slab,
+ *                 the row beyond it is that outside of the slab.
  */
 APSIS_API apsis_status apsis_slab_summary(apsis_context *context, const apsis_image *set,
                                           int64_t start, int64_t *first, int64_t *last,
@@ -647,6 +663,14 @@ APSIS_API apsis_status apsis_slab_summary(apsis_context *context, const apsis_im
 APSIS_API void apsis_slab_merge(int64_t columns, const int64_t *first, const int64_t *last,
                                 int64_t *all_first, int64_t *all_last);
 
+/**
+ * The same with APSIS_LABELS, of slabs that follow each other: arrays are [3][column], and what is
+ * merged must have no row between it and what has been merged before.  At first all rows of
+ * all_first are INT64_MAX, and those of all_last are -1.  Any thread.
+ */
+APSIS_API void apsis_slab_merge_labels(int64_t columns, const int64_t *first, const int64_t *last,
+                                       int64_t *all_first, int64_t *all_last);
+
 /** Where a slab is, and what of the image is outside it.  This structure is final. */
 typedef struct apsis_slab {
     int64_t        start;  /**< The rows of the image before it. */
@@ -655,6 +679,8 @@ typedef struct apsis_slab {
     const int64_t *below;  /**< The first one after it, or INT64_MAX; NULL: there is none. */
     const int64_t *complement_above; /**< The same of the complement, for APSIS_SIGNED alone. */
     const int64_t *complement_below;
+    /* With APSIS_LABELS above and below are [3][column]: what is merged from `last` of all slabs
+       before it, and from `first` of all after it; NULL: there is no label. */
 } apsis_slab;
 
 /**
@@ -671,6 +697,16 @@ typedef struct apsis_slab {
 APSIS_API apsis_status apsis_slab_distance(apsis_context *context, const apsis_image *set,
                                            const apsis_slab *slab, const apsis_image *distance,
                                            const apsis_image *nearest, const apsis_options *options);
+
+/**
+ * The rows of a slab, of what apsis_voronoi gives for the whole image: indices of sites, or with
+ * APSIS_LABELS their labels.  As apsis_slab_distance; the map is the complete one.
+ *
+ * @param cells  Of the size of the set: APSIS_I32 or APSIS_I64.
+ */
+APSIS_API apsis_status apsis_slab_voronoi(apsis_context *context, const apsis_image *set,
+                                          const apsis_slab *slab, const apsis_image *cells,
+                                          const apsis_options *options);
 
 /** What is known of the shortest paths to the rows beside a slab, and to its own.  This structure is final. */
 typedef struct apsis_slab_paths {
@@ -690,7 +726,8 @@ typedef struct apsis_slab_paths {
  * The rows of a slab, of what apsis_geodesic gives for the whole image, byte for byte, when calls for all slabs
  * have changed nothing.  Until then call it for them in any order, without outputs; one whose `above` and `below`
  * are as in its last call may be left out.  Contexts may differ; calls return when they are done, and
- * APSIS_ERROR_WORKSPACE tells how much scratch memory they need.
+ * APSIS_ERROR_WORKSPACE tells how much scratch memory they need.  If the image closes on itself along the axis
+ * that is cut, the last slab is the one before the first.
  *
  * @param slab     Its place, what it is told, and what it tells; the latter is at first INT64_MAX, and -1.
  * @param changed  Receives how many elements of what it tells have changed.
@@ -786,6 +823,38 @@ APSIS_API apsis_status apsis_slab_components(apsis_context *context, const apsis
 /** Makes of the parts of whole components what apsis_components says of them; both arrays may be
  *  the same memory.  Any thread. */
 APSIS_API void apsis_slab_measure(int64_t count, const apsis_part *parts, apsis_component *components);
+
+/*
+ * Statistics and contacts of the values of a label image that is cut in the same way.  Each slab tells of its own, and these
+ * are added up, however they are grouped; slabs may be on different contexts.  APSIS_SLICES, APSIS_DENSE and periodic axes are
+ * APSIS_ERROR_UNSUPPORTED.
+ */
+
+/** What is known of each value of a slab: as apsis_statistics, but sums in place of centroids, and places in the image.
+ *  apsis_slab_measure makes of the parts of all what apsis_statistics says.
+ *
+ *  @param start  The rows of the image before it. */
+APSIS_API apsis_status apsis_slab_statistics(apsis_context *context, const apsis_image *labels, int64_t start,
+                                             apsis_part *parts, int64_t capacity, int64_t *count,
+                                             const apsis_options *options);
+
+/** Adds up the parts of equal values of several slabs, in one array, which is then in ascending order of the values.
+ *  Returns how many there are.  Any thread. */
+APSIS_API int64_t apsis_slab_merge_parts(int64_t count, apsis_part *parts);
+
+/** Which values touch, in a slab and across the cut before it: as apsis_contacts.
+ *
+ *  @param before  [column]: the values in the row before it.  NULL: there is none. */
+APSIS_API apsis_status apsis_slab_contacts(apsis_context *context, const apsis_image *labels, const int64_t *before,
+                                           apsis_contact *contacts, int64_t capacity, int64_t *count,
+                                           const apsis_options *options);
+
+/** Adds up the contacts of equal pairs of several slabs, in one array, which is then as apsis_contacts gives those of the
+ *  image.
+ *
+ *  @param count  How many there are; receives how many are left. */
+APSIS_API apsis_status apsis_slab_merge_contacts(apsis_context *context, int32_t ndim, apsis_contact *contacts,
+                                                 int64_t *count, const apsis_options *options);
 
 
 /* ---- Memory ------------------------------------------------------------- *

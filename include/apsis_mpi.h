@@ -87,7 +87,8 @@ APSIS_API apsis_status apsis_mpi_extent(MPI_Comm comm, int64_t extent, int64_t *
  *
  * Each rank but the last sends 8 bytes a column to the next one, each but the
  * first as much to the one before: 16 * columns * (P - 1) in all, of a signed
- * map twice that.  It takes 32 bytes a column of memory, or 48.
+ * map twice that, with APSIS_LABELS three times.  It takes 32 bytes a column of
+ * memory, or 48; with APSIS_LABELS 96, and 6 MiB.
  *
  * @param set       APSIS_BIT or an integer type: the slab.
  * @param distance  Of the size of the set, as is nearest.  Either may be NULL.
@@ -98,7 +99,7 @@ APSIS_API apsis_status apsis_mpi_distance(apsis_context *context, MPI_Comm comm,
                                           const apsis_options *options);
 
 /** The rows of this rank, of what apsis_voronoi gives for the whole image: the
- *  complete map.  APSIS_CONNECTED is APSIS_ERROR_UNSUPPORTED.  Messages and
+ *  complete map, with APSIS_LABELS of the labels of sites.  APSIS_CONNECTED is APSIS_ERROR_UNSUPPORTED.  Messages and
  *  memory are those of apsis_mpi_distance. */
 APSIS_API apsis_status apsis_mpi_voronoi(apsis_context *context, MPI_Comm comm, const apsis_image *set,
                                          const apsis_image *cells, const apsis_options *options);
@@ -158,7 +159,8 @@ APSIS_API apsis_status apsis_mpi_geodesic(apsis_context *context, MPI_Comm comm,
  * rank has a CUDA context each makes all fields, and nothing but the set goes between them: several
  * devices of one machine are for apsis_create_devices.
  *
- * All-reduces combine the set, a bit a pixel in rows of whole bytes, rounded up to 8 in all.  A turn of a
+ * All-reduces combine the set, a bit a pixel in rows of whole bytes, rounded up to 8 in all; of label images, which
+ * have one type on all ranks, their pixels.  A turn of a
  * component of m pixels, in b = m / 4096 blocks, rounded up, that makes w fields and then those of
  * h hubs, combines, in numbers of 4 bytes or, where steps or paths are long, of 8:
  *
@@ -166,7 +168,6 @@ APSIS_API apsis_status apsis_mpi_geodesic(apsis_context *context, MPI_Comm comm,
  *     m                 the farthest pixels, if any rank wants them
  *
  * and 16 * b + 24 * (8 + w) bytes at most, before the first turn 16 * b.  Each begins with a phase.
- * APSIS_LABELS is not for this call.
  *
  * @param set           APSIS_BIT or an integer type: the slab.
  * @param eccentricity  Of the size of the set, as is farthest.  Either may be NULL.
@@ -177,6 +178,34 @@ APSIS_API apsis_status apsis_mpi_eccentricity(apsis_context *context, MPI_Comm c
                                               const apsis_image *eccentricity, const apsis_image *farthest,
                                               apsis_extent *extents, int64_t capacity, int64_t *count,
                                               const apsis_options *options);
+
+/**
+ * What apsis_statistics says of the values of the whole image, on each rank that asks.
+ *
+ * What is known of values goes up a binomial tree, 96 bytes for each of those that occur on some ranks together, and then to
+ * all ranks, if any but rank 0 asks.  APSIS_DENSE is APSIS_ERROR_UNSUPPORTED.
+ *
+ * @param labels      An integer type: the slab.
+ * @param components  [capacity], in host memory.  May be NULL where capacity is 0.
+ * @param count       Receives how many values occur.  May be NULL.
+ */
+APSIS_API apsis_status apsis_mpi_statistics(apsis_context *context, MPI_Comm comm, const apsis_image *labels,
+                                            apsis_component *components, int64_t capacity, int64_t *count,
+                                            const apsis_options *options);
+
+/**
+ * Which values of the whole image touch, as apsis_contacts says, on each rank that asks.
+ *
+ * Each rank sends its last row to the next one, 8 bytes a column, and what it knows as in apsis_mpi_statistics, 56 bytes
+ * a pair.
+ *
+ * @param labels    An integer type: the slab.
+ * @param contacts  [capacity], in host memory.  May be NULL where capacity is 0.
+ * @param count     Receives how many pairs touch.  May be NULL.
+ */
+APSIS_API apsis_status apsis_mpi_contacts(apsis_context *context, MPI_Comm comm, const apsis_image *labels,
+                                          apsis_contact *contacts, int64_t capacity, int64_t *count,
+                                          const apsis_options *options);
 
 #ifdef __cplusplus
 }

@@ -162,6 +162,20 @@ func TestPaths(t *testing.T) {
 	if e := extents[0]; e.Diameter != 6 || e.Radius != 3 || e.Ends != [2]int64{6, 8} || e.Centre != 1 || reach[0] != 4 {
 		t.Fatalf("%+v %v", e, reach)
 	}
+	options.Flags = PeriodicX
+	must(t, c.Geodesic(Of(set, 3, 3), Of(seeds, 3, 3), Of(length, 3, 3), None, options))
+	if !reflect.DeepEqual(length, []int32{2, 3, 3, 1, -1, 2, 0, -1, 1}) {
+		t.Fatal(length)
+	}
+	labels := []int32{
+		3, 3, 8,
+		3, 0, 8,
+		5, 8, 8}
+	options.Flags = LabelImage
+	must(t, c.Eccentricity(Of(labels, 3, 3), Of(length, 3, 3), None, options))
+	if !reflect.DeepEqual(length, []int32{1, 2, 3, 2, -1, 2, 0, 3, 2}) {
+		t.Fatal(length)
+	}
 	if err := c.Eccentricity(Of(set, 3, 3), Of(reach, 3, 3), None, &Options{Budget: 1}); err != nil &&
 		!errors.Is(err, ErrorBudget) {
 		t.Fatal(err)

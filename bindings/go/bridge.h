@@ -51,6 +51,9 @@ apsis_status bridge_slab_distance(apsis_context *context, apsis_image set, void 
                                   const int64_t *above, const int64_t *below, const int64_t *complement_above,
                                   const int64_t *complement_below, apsis_image distance, void *distance_data,
                                   apsis_image nearest, void *nearest_data, const apsis_options *options);
+apsis_status bridge_slab_voronoi(apsis_context *context, apsis_image set, void *set_data, int64_t start, int64_t extent,
+                                 const int64_t *above, const int64_t *below, apsis_image cells, void *cells_data,
+                                 const apsis_options *options);
 apsis_status bridge_slab_geodesic(apsis_context *context, apsis_image set, void *set_data, apsis_image seeds, void *seeds_data,
                                   int64_t start, int64_t extent, const int64_t *above, const int64_t *below,
                                   const int64_t *above_seeds, const int64_t *below_seeds, int64_t *first, int64_t *last,

@@ -76,6 +76,14 @@ func (o *Options) selects() bool {
 	return o != nil && (o.Flags&(NoBorder|NoInner) != 0 || o.Largest != 0 || o.MinArea != 0 || o.MaxArea != 0)
 }
 
+// told is how many numbers slabs of maps tell each way.
+func (o *Options) told(columns int) int {
+	if o != nil && o.Flags&LabelImage != 0 {
+		return 3 * columns
+	}
+	return columns
+}
+
 func (o *Options) forC() *C.apsis_options {
 	if o == nil {
 		return nil

@@ -15,7 +15,9 @@ import (
 // Indices are those in the whole image.  What slabs tell each other has an element for each column along the axis that is
 // cut: one for each x, in 3-D x+width*y.
 
-// Summary is the first and the last row of each column that is in the set; math.MaxInt64 and -1 where there is none.
+// Summary is the first and the last row of each column that is in the set; math.MaxInt64 and -1 where there is none.  With
+// LabelImage it is the first and the last run of a label: the rows of all columns, then the nearest rows beyond the runs, then
+// the labels.
 type Summary struct{ First, Last []int64 }
 
 // Slab is where a slab is, and what of the image is outside it; nil is that there is nothing.
@@ -74,6 +76,19 @@ func (s *Summary) Merge(other *Summary) error {
 	return nil
 }
 
+// MergeLabels does so for label images: the other slab follows those that are known, or is followed by them.
+func (s *Summary) MergeLabels(other *Summary) error {
+	numbers := len(s.First)
+	if err := wrongLength(numbers, "Last", s.Last, "other.First", other.First, "other.Last", other.Last); err != nil {
+		return err
+	}
+	if numbers%3 != 0 {
+		return &Error{ErrorArgument, fmt.Sprintf("First has %d elements, but must have three for each column", numbers)}
+	}
+	C.apsis_slab_merge_labels(C.int64_t(numbers/3), address(other.First), address(other.Last), address(s.First), address(s.Last))
+	return nil
+}
+
 // NewPaths is that no path is known yet, of so many columns; with seeds if maps of them are wanted.
 func NewPaths(columns int, seeds bool) *Paths {
 	paths := &Paths{First: filled(columns, math.MaxInt64), Last: filled(columns, math.MaxInt64)}
@@ -92,12 +107,13 @@ func Measure(parts []Part) []Component {
 	return components
 }
 
-// SlabSummary tells where in each column the set begins and ends.  Of the options Complement matters.
+// SlabSummary tells where in each column the set begins and ends.  Of the options Complement and LabelImage matter.
 func (c *Context) SlabSummary(set Image, start int64, options *Options) (*Summary, error) {
 	if err := wrongOf("set", set); err != nil {
 		return nil, err
 	}
-	told := &Summary{filled(set.columns(), math.MaxInt64), filled(set.columns(), -1)}
+	numbers := options.told(set.columns())
+	told := &Summary{filled(numbers, math.MaxInt64), filled(numbers, -1)}
 	err := c.check(C.bridge_slab_summary(c.handle, set.is, set.data, C.int64_t(start), address(told.First), address(told.Last),
 		options.forC()))
 	if err != nil {
@@ -111,13 +127,30 @@ func (c *Context) SlabDistance(set Image, slab Slab, distance, nearest Image, op
 	if err := wrongOf("set", set, "distance", distance, "nearest", nearest); err != nil {
 		return err
 	}
-	if err := wrongLength(set.columns(), "slab: Above", slab.Above, "slab: Below", slab.Below, "slab: ComplementAbove",
-		slab.ComplementAbove, "slab: ComplementBelow", slab.ComplementBelow); err != nil {
+	if err := slab.wrong(options.told(set.columns())); err != nil {
 		return err
 	}
 	return c.check(C.bridge_slab_distance(c.handle, set.is, set.data, C.int64_t(slab.Start), C.int64_t(slab.Extent),
 		address(slab.Above), address(slab.Below), address(slab.ComplementAbove), address(slab.ComplementBelow), distance.is,
 		distance.data, nearest.is, nearest.data, options.forC()))
+}
+
+// SlabVoronoi is the rows of a slab, of the complete map that Voronoi gives.
+func (c *Context) SlabVoronoi(set Image, slab Slab, cells Image, options *Options) error {
+	if err := wrongOf("set", set, "cells", cells); err != nil {
+		return err
+	}
+	if err := slab.wrong(options.told(set.columns())); err != nil {
+		return err
+	}
+	return c.check(C.bridge_slab_voronoi(c.handle, set.is, set.data, C.int64_t(slab.Start), C.int64_t(slab.Extent),
+		address(slab.Above), address(slab.Below), cells.is, cells.data, options.forC()))
+}
+
+// wrong is the error of the first slice that is there, and has not so many numbers.
+func (s *Slab) wrong(numbers int) error {
+	return wrongLength(numbers, "slab: Above", s.Above, "slab: Below", s.Below, "slab: ComplementAbove", s.ComplementAbove,
+		"slab: ComplementBelow", s.ComplementBelow)
 }
 
 // SlabGeodesic brings what a slab tells, its paths, up to what the slabs beside it tell, and says how many elements have

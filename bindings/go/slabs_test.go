@@ -91,6 +91,53 @@ func TestDistancesOfSlabs(t *testing.T) {
 	}
 }
 
+// mergedLabels is what is known of several slabs of a label image: nil of none.
+func mergedLabels(t *testing.T, told []*Summary) (first, last []int64) {
+	if len(told) == 0 {
+		return nil, nil
+	}
+	all := &Summary{append([]int64{}, told[0].First...), append([]int64{}, told[0].Last...)}
+	for _, other := range told[1:] {
+		must(t, all.MergeLabels(other))
+	}
+	return all.First, all.Last
+}
+
+func TestMapsOfSlabsOfLabelImages(t *testing.T) {
+	context := newContext(t)
+	for _, border := range []Flags{0, Border} {
+		for _, c := range cuts(0.2) {
+			for i := c.columns; i < len(c.set); i++ {
+				if i%7 > 0 {
+					c.set[i] = c.set[i-c.columns]
+				} else {
+					c.set[i] *= 3
+				}
+			}
+			between, sites := &Options{Flags: LabelImage | border}, &Options{Flags: LabelImage, MaxDistance: 3}
+			whole, grown := make([]float32, len(c.set)), make([]int32, len(c.set))
+			must(t, context.Distance(Of(c.set, c.size...), Of(whole, c.size...), None, between))
+			must(t, context.Voronoi(Of(c.set, c.size...), Of(grown, c.size...), sites))
+			var told []*Summary
+			for k := 0; k < c.slabs(); k++ {
+				summary, err := context.SlabSummary(slabOf(c, c.set, k), int64(c.starts[k]), between)
+				must(t, err)
+				told = append(told, summary)
+			}
+			distance, labels := make([]float32, len(c.set)), make([]int32, len(c.set))
+			for k := 0; k < c.slabs(); k++ {
+				slab := Slab{Start: int64(c.starts[k]), Extent: c.rows()}
+				_, slab.Above = mergedLabels(t, told[:k])
+				slab.Below, _ = mergedLabels(t, told[k+1:])
+				must(t, context.SlabDistance(slabOf(c, c.set, k), slab, slabOf(c, distance, k), None, between))
+				must(t, context.SlabVoronoi(slabOf(c, c.set, k), slab, slabOf(c, labels, k), sites))
+			}
+			same(t, distance, whole)
+			same(t, labels, grown)
+		}
+	}
+}
+
 func TestGeodesicDistancesOfSlabs(t *testing.T) {
 	context := newContext(t)
 	for _, options := range []*Options{nil, {Metric: CityBlock}} {

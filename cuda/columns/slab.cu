@@ -6,9 +6,10 @@
 // it matter to the rows of the slab.
 //
 // What a slab tells is found in its words.  They stay in scratch memory, and a map of the same slab begins with them.  Where
-// it needs pixels, they become an image of bits.
+// it needs pixels, they become an image of bits.  Of a label image runs are told (slabs/runs.h tells what of them): a thread
+// reads its column until it has passed the first one, or the last one.
 //
-// Cost: some 40 bytes a column; for what a slab tells that of packing, and 1/8 byte a pixel.
+// Cost: some 40 bytes a column; for what a slab tells that of packing, and 1/8 byte a pixel; of labels, the rows that are read.
 #include <algorithm>
 
 #include "cuda/columns/columns.h"
@@ -148,6 +149,43 @@ __global__ void __launch_bounds__(BLOCK) write_columns(Columns columns, View to)
     }
 }
 
+/// The first run of a label in each column, or UPWARD the last one, [3][column]: see slabs/runs.h.  A thread takes a column.
+template <bool UPWARD>
+__global__ void __launch_bounds__(BLOCK) find_runs(View labels, int axis, int64_t start, int64_t columns, int64_t *told) {
+    const int64_t column = first_item(), rows = labels.size[axis], step = labels.stride[axis];
+    if (column >= columns) return;
+    const int64_t none = UPWARD ? -1 : INT64_MAX, x = column % labels.size[0], y = column / labels.size[0];
+    const uint8_t *const pixels = labels.row(axis == 2 ? y : 0, 0);
+    int64_t at = none, beyond = none, label = none;
+    for (int64_t i = 0; i < rows; ++i) {
+        const int64_t row = UPWARD ? rows - 1 - i : i, value = value_at(labels, pixels + row * step, x);
+        if (at == none && value != 0) {
+            at = start + row, label = value;
+            beyond = UPWARD ? start - 1 : start + rows;
+        } else if (at != none && value != label) {
+            beyond = start + row;
+            break;
+        }
+    }
+    told[column] = at, told[columns + column] = beyond, told[2 * columns + column] = label;
+}
+
+/// What a slab of a label image tells.  Returns when it is told.
+void tell_runs(const SummaryJob &job, cudaStream_t stream, const Progress &progress) {
+    const int64_t columns = job.columns(), blocks = ceil_div(columns, BLOCK), told = job.told();
+    auto &page_locked = *static_cast<PageLocked *>(job.slab.page_locked);
+    auto *const room = static_cast<int64_t *>(page_locked.at_least(2 * static_cast<size_t>(told) * sizeof(int64_t)));
+    const auto find = [&](const int64_t *to, auto kernel, int64_t *found) {
+        if (to) launch("find_runs", kernel, blocks, BLOCK, stream, job.set, job.axes - 1, job.slab.start, columns, found);
+    };
+    find(job.first, find_runs<false>, room);
+    find(job.last, find_runs<true>, room + told);
+    check(cudaStreamSynchronize(stream), "waiting for what a slab tells");
+    if (job.first) std::copy_n(room, told, job.first);
+    if (job.last) std::copy_n(room + told, told, job.last);
+    report(progress, 1, stream);
+}
+
 }  // namespace
 
 void carve_outside(Columns &columns, const DistanceJob &job, Carver &carver) {
@@ -187,11 +225,12 @@ void take_outside(const Columns &columns, const DistanceJob &job, bool inside, c
 
 size_t summary_scratch(const SummaryJob &job) {
     Carver carver;
-    carve_found(job, carver);
+    if (!job.labels) carve_found(job, carver);
     return carver.used();
 }
 
 void summary(const SummaryJob &job, void *memory, cudaStream_t stream, const Progress &progress) {
+    if (job.labels) return tell_runs(job, stream, progress);
     Carver carver(memory);
     const Columns columns = carve_found(job, carver);
     if (!job.is_found) pack_columns(set_of(job), 1, job.complement, columns, stream);
@@ -213,6 +252,25 @@ void summary(const SummaryJob &job, void *memory, cudaStream_t stream, const Pro
     for (int i = 0; i < 2; ++i)
         if (written[i] != told[i]) std::copy_n(written[i], all, told[i]);
     report(progress, 1, stream);
+}
+
+size_t labels_of_sites_bytes(const DistanceJob &job) {
+    return job.values && job.is_slab() ? 2 * static_cast<size_t>(job.columns()) * sizeof(int64_t) : 0;
+}
+
+LabelValues labels_of_sites(const DistanceJob &job, void *scratch, cudaStream_t stream) {
+    LabelValues labels = LabelValues::of_sites(job);
+    const int64_t columns = job.columns();
+    if (!labels.above && !labels.below) return labels;
+    auto &page_locked = *static_cast<PageLocked *>(job.slab.page_locked);
+    const size_t bytes = labels_of_sites_bytes(job);
+    auto *const room = static_cast<int64_t *>(page_locked.at_least(bytes)), *to = static_cast<int64_t *>(scratch);
+    std::fill_n(room, 2 * columns, 0);
+    if (labels.above) std::copy_n(labels.above, columns, room), labels.above = to;
+    if (labels.below) std::copy_n(labels.below, columns, room + columns), labels.below = to + columns;
+    check(cudaMemcpyAsync(to, room, bytes, cudaMemcpyHostToDevice, stream), "copying the labels outside of a slab");
+    page_locked.is_read(stream);
+    return labels;
 }
 
 size_t unpacked_bytes(const DistanceJob &job) {

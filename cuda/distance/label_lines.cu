@@ -54,12 +54,12 @@ struct LabelColumnLines : ColumnLines<K> {
         int64_t step, column_step = 1;  // from one pixel of the line to the next one
 
         __device__ Site<K> site(int32_t i) const {
-            if (value_at(labels, pixels + i * step, 0) == 0) return {0, columns.at};
+            if (value_at(labels, pixels + i * step, 0) == 0) return {0, columns.rows_before + columns.at};
             const int64_t at = i * column_step;
             const int32_t position =
                 nearest_beyond_run(columns.words[at], columns.before[at], columns.after[at], columns.start, columns.at);
             if (position == NO_SITE_BEFORE) return {NO_COST<typename K::Cost>, 0};
-            return {columns.ruler(position - columns.at), position};
+            return {columns.ruler(position - columns.at), columns.rows_before + position};
         }
     };
 
@@ -69,7 +69,7 @@ struct LabelColumnLines : ColumnLines<K> {
         return {ColumnLines<K>::line(outer, inner), labels, pixels, labels.stride[this->along_z ? 1 : 0]};
     }
     __device__ void take_end(Best<K> &best, int64_t outer, int64_t inner, int64_t lines, int64_t i) const {
-        ends.take(best, outer, inner, lines, i, this->along_z ? outer : inner);
+        ends.take(best, outer, inner, lines, i, this->columns.start + (this->along_z ? outer : inner));
     }
 };
 
@@ -95,9 +95,10 @@ struct UnsettledLines : LabelColumnLines<K> {
 template <class K>
 struct LabelStoredLines : StoredLines<K> {
     RunEnds<K> ends;
+    int64_t start;  // the planes of the image before those of a slab
 
     __device__ void take_end(Best<K> &best, int64_t outer, int64_t inner, int64_t lines, int64_t i) const {
-        ends.take(best, outer, inner, lines, i, outer * lines + inner);
+        ends.take(best, outer, inner, lines, i, (start + outer) * lines + inner);
     }
 };
 
@@ -136,6 +137,14 @@ struct UnsettledRows : LabelStoredLines<K> {
     }
 };
 
+/// The job for columns along another axis than that of slabs.
+DistanceJob across_slab(const DistanceJob &job) {
+    DistanceJob own = job;
+    own.slab = {};
+    own.slab.extent = job.set.size[job.axes - 1];
+    return own;
+}
+
 template <class K>
 struct LabelScratch {
     Columns columns, along_y, rows;
@@ -146,10 +155,11 @@ struct LabelScratch {
         : columns(shape_columns(job.set, job.axes - 1)),
           along_y(shape_columns(job.set, 1)),
           rows(shape_rows(job.set)) {
-        for (Columns *each : {&columns, &along_y}) {
-            if (each == &along_y && job.axes == 2) continue;
-            carve_words(*each, carver);
-            carve_carries(*each, job, carver);
+        carve_words(columns, carver);
+        carve_carries(columns, job, carver);
+        if (job.axes == 3) {
+            carve_words(along_y, carver);
+            carve_carries(along_y, across_slab(job), carver);
         }
         carve_rows(job, carver);
         if (job.axes == 3) stored = carve_stored<K>(job, carver);
@@ -165,7 +175,7 @@ struct LabelScratch {
         const Output output(job, false);
         const auto pack = [&](int axis, const Columns &columns) {
             pack_runs(job.set, axis, columns, stream);
-            carry_columns(columns, job, false, stream);
+            carry_columns(columns, axis == job.axes - 1 ? job : across_slab(job), false, stream);
         };
         pack(job.axes - 1, this->columns);
         if (deep) pack(1, along_y);
@@ -181,7 +191,7 @@ struct LabelScratch {
             const LabelColumnLines<K> lines = {columns, job.set, {along_y, ruler_of<K>(job, 1), false}};
             search_planes<K>(lines, job, winners, stored, stream);
             report(progress, 0.6, stream);
-            finish<K>(LabelStoredLines<K>{stored, row_ends}, job, winners, false, output, stream);
+            finish<K>(LabelStoredLines<K>{stored, row_ends, job.slab.start}, job, winners, false, output, stream);
         }
         report(progress, 1, stream);
     }
@@ -189,7 +199,7 @@ struct LabelScratch {
   private:
     void carve_rows(const DistanceJob &job, Carver &carver) {
         carve_words(rows, carver);
-        carve_carries(rows, job, carver);
+        carve_carries(rows, across_slab(job), carver);
         winners = carver.take<int32_t>(most_winners(job));
     }
 };
@@ -212,7 +222,8 @@ struct NearSearch {
     void run(const DistanceJob &job, cudaStream_t stream, const Progress &progress) {
         layout.take(layout.columns.all());
         pack_runs_of_planes(job.set, layout.columns, scratch.rows, members, stream);
-        for (const Columns *each : {&layout.columns, &scratch.rows}) carry_columns(*each, job, false, stream);
+        carry_columns(layout.columns, job, false, stream);
+        carry_columns(scratch.rows, across_slab(job), false, stream);
         report(progress, 0.3, stream);
         plane::search_labels(plan, layout, LabelRows{scratch.rows, members}, is_left, stream);
         const ColumnLines<K> columns = {layout.columns, ruler_of<K>(job, 1), false, job.set.size[0]};
@@ -234,7 +245,7 @@ struct VolumeSearch {
     VolumeSearch(const DistanceJob &job, const volume::LabelPlan &plan, Carver &carver) : plan(plan), layout(job) {
         for (Columns *each : {&layout.rows.begins, &layout.along_y, &layout.along_z}) {
             carve_words(*each, carver);
-            carve_carries(*each, job, carver);
+            carve_carries(*each, each == &layout.along_z ? job : across_slab(job), carver);
         }
         layout.rows.members = members = carver.take<uint32_t>(layout.rows.begins.total());
         layout.marks = carver.take<uint8_t>(layout.count_marks());
@@ -247,13 +258,13 @@ struct VolumeSearch {
     void run(const DistanceJob &job, cudaStream_t stream, const Progress &progress) {
         pack_runs_of_volume(job.set, layout.along_y, layout.along_z, layout.rows.begins, members, stream);
         for (const Columns *each : {&layout.rows.begins, &layout.along_y, &layout.along_z})
-            carry_columns(*each, job, false, stream);
+            carry_columns(*each, each == &layout.along_z ? job : across_slab(job), false, stream);
         report(progress, 0.4, stream);
         volume::search_labels(plan, layout, stream);
         const ColumnLines<K> columns = {layout.along_z, ruler_of<K>(job, 2), true, job.set.size[1]};
         const UnsettledPlanes<K> planes = {{columns, job.set, {layout.along_y, ruler_of<K>(job, 1), false}}, layout};
         search_planes<K>(planes, job, winners, stored, stream);
-        const UnsettledRows<K> rows = {{stored, {layout.rows.begins, ruler_of<K>(job, 0), true}}, layout};
+        const UnsettledRows<K> rows = {{stored, {layout.rows.begins, ruler_of<K>(job, 0), true}, job.slab.start}, layout};
         finish<K>(rows, job, winners, false, layout.output, stream);
         report(progress, 1, stream);
     }

@@ -11,6 +11,7 @@
 // along y and z are read across rows.  Of a label image a thread has a line.
 #include <utility>
 
+#include "core/copies.h"
 #include "cuda/distance/lines.cuh"
 #include "cuda/runtime/progress.h"
 #include "cuda/transforms.h"
@@ -21,22 +22,20 @@ namespace {
 
 constexpr int64_t LONGEST_PERIODIC = LONGEST_AXIS / 2;  // so that 32 bits hold places on a line and its copies
 
-/// The lines along an axis, and the copies beside each: half of an even one stands on one side alone, as the other is as far.
-struct Copies {
+/// The lines along an axis, and the copies beside each.
+struct CopiedLines : Copies {
     int64_t width, slice;  // pixels of a row, and of a slice
     int64_t step;          // from a pixel to the next on a line
-    int64_t length, before, all, lines;
+    int64_t lines;
     int axis;
 
-    Copies(const DistanceJob &job, int of_axis)
-        : width(job.set.size[0]),
+    CopiedLines(const DistanceJob &job, int of_axis)
+        : Copies(job.set.size[of_axis], job.periodic.along[of_axis]),
+          width(job.set.size[0]),
           slice(width * job.set.size[1]),
           step(of_axis == 0   ? 1
                : of_axis == 1 ? width
                               : slice),
-          length(job.set.size[of_axis]),
-          before(job.periodic.along[of_axis] ? length / 2 : 0),
-          all(length + before + (job.periodic.along[of_axis] ? (length - 1) / 2 : 0)),
           lines(job.set.pixels() / length),
           axis(of_axis) {
         if (job.periodic.along[axis] && length > LONGEST_PERIODIC)
@@ -48,10 +47,8 @@ struct Copies {
     __device__ int64_t first(int64_t line) const {
         return axis == 0 ? line * width : axis == 1 ? line / width * slice + line % width : line;
     }
-    /// The pixel of a line of which there is a copy at some place: the line's own pixels are at 0 ... length - 1.
-    __device__ int64_t pixel(int64_t first, int64_t at) const {
-        return first + (at < 0 ? at + length : at < length ? at : at - length) * step;
-    }
+    /// The pixel of a line of which there is a copy at some place.
+    __device__ int64_t pixel(int64_t first, int64_t at) const { return first + original(at) * step; }
 };
 
 /// The best candidate of each pixel yet: its cost, and its index.
@@ -62,7 +59,7 @@ struct Candidates {
 template <class K>
 struct PeriodicLines {
     static constexpr int64_t MOST_BLOCKS = cuda::MOST_BLOCKS;  // of a step
-    Copies copies;
+    CopiedLines copies;
     Candidates found;
     int64_t length;
 
@@ -112,10 +109,10 @@ __global__ void __launch_bounds__(BLOCK, RESIDENT)
 /// Takes for the pixels of a label image the nearest ones of another value on their lines, if they are better.  A thread takes
 /// a line.
 template <class K>
-__global__ void __launch_bounds__(BLOCK) take_run_ends(Copies copies, View labels, Ruler<K> ruler, Candidates best) {
+__global__ void __launch_bounds__(BLOCK) take_run_ends(CopiedLines copies, View labels, Ruler<K> ruler, Candidates best) {
     const int64_t line = first_item();
     if (line >= copies.lines) return;
-    const int64_t first = copies.first(line), end = copies.all - copies.before;
+    const int64_t first = copies.first(line), end = copies.end();
     const auto value = [&](int64_t at) {
         const int64_t pixel = copies.pixel(first, at), row = pixel / copies.width;
         return value_at(labels, labels.row(row % labels.size[1], row / labels.size[1]), pixel % copies.width);
@@ -158,7 +155,7 @@ struct Scratch {
         }
         int64_t most = 0;
         for (int axis = 0; axis < job.axes; ++axis) {
-            const Copies copies(job, axis);
+            const CopiedLines copies(job, axis);
             most = std::max(most, count_winners(copies.lines, copies.all));
         }
         winners = carver.take<int32_t>(most);
@@ -172,7 +169,7 @@ void run_once(const DistanceJob &job, bool inside, Scratch scratch, cudaStream_t
     launch("begin_candidates", begin_candidates, blocks, BLOCK, stream, job.set, job.labels, job.complement != inside,
            scratch.found[0]);
     for (int axis = 0; axis < job.axes; ++axis) {
-        const Copies copies(job, axis);
+        const CopiedLines copies(job, axis);
         const PeriodicLines<K> lines = {copies, scratch.found[0], copies.all};
         const Ruler<K> ruler = ruler_of<K>(job, axis);
         const Level level = search_levels<K>(lines, ruler, copies.lines, 1, scratch.winners, stream);

@@ -40,6 +40,7 @@ struct Scratch {
         components = carver.take<ComponentRange>(job.most_components());
         number = carver.take<uint32_t>(job.set.pixels());
         contacts.axes = job.axes, contacts.connectivity = job.connectivity;
+        contacts.periodic = job.periodic;
         contacts.set = job.set;
         contacts.set.data = reinterpret_cast<uint8_t *>(number), contacts.set.type = APSIS_I32;
         contacts.set.stride[0] = sizeof *number;

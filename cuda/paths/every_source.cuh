@@ -42,7 +42,7 @@ struct Relaxation {
         : ranks(of_set),
           values(job.set),
           by_value(job.by_value),
-          moves(job.steps, job.axes),
+          moves(job),
           fields(std::clamp<int64_t>(PIXELS_AT_ONCE / job.set.pixels(), 1, MOST_FIELDS)),
           items(fields * job.set.pixels()) {
         cost = carver.take<Length>(items);

@@ -102,38 +102,41 @@ void start_fields(const FieldTasks<Length> &tasks, const uint32_t *members, Leng
 namespace {
 
 template <class Near, class Length>
-void run_counted(const FieldTasks<Length> &tasks, Length *lengths, const Steps &steps, uint32_t *too_long,
-                 DeviceCondition condition, cudaStream_t stream) {
+void run_counted(const FieldTasks<Length> &tasks, Length *lengths, const Steps &steps, const Periodic &periodic,
+                 uint32_t *too_long, DeviceCondition condition, cudaStream_t stream) {
     using Limits = Lengths<Length>;
     constexpr Length ALL = Limits::LONGEST;
-    Walk<ShortestPaths<Length, Near>> walk = {tasks, lengths, nullptr, {}, ALL, ALL, 0, too_long, condition};
+    Walk<ShortestPaths<Length, Near>> walk = {tasks, lengths, nullptr, {}, ALL, ALL, 0, too_long, condition, periodic};
     for (int kind = 0; kind < 8; ++kind) walk.step[kind] = static_cast<Length>(steps.weight[kind]);
     if (steps.limit <= Limits::LONGEST)
         walk.longest = static_cast<Length>(steps.limit);
     else
         walk.near_end = static_cast<Length>(Limits::LONGEST - steps.most);
     walk.span = static_cast<Length>(std::min<int64_t>(NEAR_CELLS[tasks.shape.axes - 2] * steps.most, Limits::LONGEST));
-    run_walk(walk, steps.connectivity, stream);
+    if constexpr (sizeof(Near) == sizeof(Length))
+        if (periodic.any()) return run_closed_walk(walk, steps.connectivity, stream);
+    launch_walk<false>(walk, steps.connectivity, stream);
 }
 
 }  // namespace
 
 template <class Length>
-void run_fields(const FieldTasks<Length> &tasks, Length *lengths, const Steps &steps, uint32_t *too_long,
-                DeviceCondition condition, cudaStream_t stream) {
-    if (steps.most <= LARGEST_LOCAL_STEP)
-        run_counted<int32_t>(tasks, lengths, steps, too_long, condition, stream);
+void run_fields(const FieldTasks<Length> &tasks, Length *lengths, const Steps &steps, const Periodic &periodic,
+                uint32_t *too_long, DeviceCondition condition, cudaStream_t stream) {
+    if (steps.most <= LARGEST_LOCAL_STEP && !periodic.any())
+        run_counted<int32_t>(tasks, lengths, steps, periodic, too_long, condition, stream);
     else
-        run_counted<Length>(tasks, lengths, steps, too_long, condition, stream);
+        run_counted<Length>(tasks, lengths, steps, periodic, too_long, condition, stream);
 }
 
 template <class Name, class Length>
-void run_names(const FieldTasks<Name> &tasks, Name *names, const Length *lengths, const Steps &steps, DeviceCondition condition,
-               cudaStream_t stream) {
+void run_names(const FieldTasks<Name> &tasks, Name *names, const Length *lengths, const Steps &steps, const Periodic &periodic,
+               DeviceCondition condition, cudaStream_t stream) {
     constexpr Name ALL = Lengths<Name>::LONGEST, NEAR = Lengths<Name>::NONE;
-    Walk<LowestNames<Name, Length>> walk = {tasks, names, lengths, {}, ALL, ALL, NEAR, nullptr, condition};
+    Walk<LowestNames<Name, Length>> walk = {tasks, names, lengths, {}, ALL, ALL, NEAR, nullptr, condition, periodic};
     for (int kind = 0; kind < 8; ++kind) walk.step[kind] = static_cast<Length>(steps.weight[kind]);
-    run_walk(walk, steps.connectivity, stream);
+    if (periodic.any()) return run_closed_walk(walk, steps.connectivity, stream);
+    launch_walk<false>(walk, steps.connectivity, stream);
 }
 
 template struct FieldTasks<int32_t>;
@@ -144,11 +147,17 @@ template void start_fields(const FieldTasks<int32_t> &, const uint32_t *, int32_
                            DeviceCondition, cudaStream_t);
 template void start_fields(const FieldTasks<int64_t> &, const uint32_t *, int64_t *, const FieldSource *, int64_t,
                            DeviceCondition, cudaStream_t);
-template void run_fields(const FieldTasks<int32_t> &, int32_t *, const Steps &, uint32_t *, DeviceCondition, cudaStream_t);
-template void run_fields(const FieldTasks<int64_t> &, int64_t *, const Steps &, uint32_t *, DeviceCondition, cudaStream_t);
-template void run_names(const FieldTasks<int32_t> &, int32_t *, const int32_t *, const Steps &, DeviceCondition, cudaStream_t);
-template void run_names(const FieldTasks<int32_t> &, int32_t *, const int64_t *, const Steps &, DeviceCondition, cudaStream_t);
-template void run_names(const FieldTasks<int64_t> &, int64_t *, const int32_t *, const Steps &, DeviceCondition, cudaStream_t);
-template void run_names(const FieldTasks<int64_t> &, int64_t *, const int64_t *, const Steps &, DeviceCondition, cudaStream_t);
+template void run_fields(const FieldTasks<int32_t> &, int32_t *, const Steps &, const Periodic &, uint32_t *, DeviceCondition,
+                         cudaStream_t);
+template void run_fields(const FieldTasks<int64_t> &, int64_t *, const Steps &, const Periodic &, uint32_t *, DeviceCondition,
+                         cudaStream_t);
+template void run_names(const FieldTasks<int32_t> &, int32_t *, const int32_t *, const Steps &, const Periodic &,
+                        DeviceCondition, cudaStream_t);
+template void run_names(const FieldTasks<int32_t> &, int32_t *, const int64_t *, const Steps &, const Periodic &,
+                        DeviceCondition, cudaStream_t);
+template void run_names(const FieldTasks<int64_t> &, int64_t *, const int32_t *, const Steps &, const Periodic &,
+                        DeviceCondition, cudaStream_t);
+template void run_names(const FieldTasks<int64_t> &, int64_t *, const int64_t *, const Steps &, const Periodic &,
+                        DeviceCondition, cudaStream_t);
 
 }  // namespace apsis::cuda::paths

@@ -7,10 +7,13 @@
 // nothing nearer is left (field_tasks.cuh; near-far, Davidson et al. 2014).  No block waits for a block that may not have
 // begun, and the host waits for none.
 //
+// Where an image closes on itself, the cells of a tile at its seam then offer their lengths to those across it, whose tiles are
+// woken.
+//
 //     FieldTasks<int32_t> tasks(shape, fields, carver);
 //     clear_tasks(tasks, always, stream);
 //     start_fields(tasks, members, lengths, sources, count, always, stream);
-//     run_fields(tasks, lengths, steps, &too_long, always, stream);
+//     run_fields(tasks, lengths, steps, periodic, &too_long, always, stream);
 //
 // Lengths lie tile by tile, field after field: cell c of field k has lengths[k * shape.cells() + c].
 //
@@ -20,6 +23,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "core/seam.h"
 #include "core/steps.h"
 #include "cuda/runtime/launch.h"
 #include "runtime/workspace.h"
@@ -149,13 +153,13 @@ void start_fields(const FieldTasks<Length> &tasks, const uint32_t *members, Leng
 /// Finds the lengths from the sources to all cells within the limit of steps.  If a length comes within a step of LONGEST, sets
 /// *too_long, which the caller has cleared; cells behind may stay UNSEEN.  No step may be longer than MOST_STEP.
 template <class Length>
-void run_fields(const FieldTasks<Length> &tasks, Length *lengths, const Steps &steps, uint32_t *too_long,
-                DeviceCondition condition, cudaStream_t stream);
+void run_fields(const FieldTasks<Length> &tasks, Length *lengths, const Steps &steps, const Periodic &periodic,
+                uint32_t *too_long, DeviceCondition condition, cudaStream_t stream);
 
 /// Finds for every cell the lowest name of a source that one of its shortest paths comes from.  Cells of length 0 hold their
 /// names, others UNSEEN, or a wall where no path leads.
 template <class Name, class Length>
-void run_names(const FieldTasks<Name> &tasks, Name *names, const Length *lengths, const Steps &steps, DeviceCondition condition,
-               cudaStream_t stream);
+void run_names(const FieldTasks<Name> &tasks, Name *names, const Length *lengths, const Steps &steps, const Periodic &periodic,
+               DeviceCondition condition, cudaStream_t stream);
 
 }  // namespace apsis::cuda::paths

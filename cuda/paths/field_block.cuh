@@ -272,6 +272,61 @@ __device__ void store_tile(const Walk<Rule> &walk, const SweepPath<Rule, AXES, C
     });
 }
 
+/// Whether a tile has cells at a seam of the image.
+template <class Rule>
+__device__ bool is_at_seam(const Walk<Rule> &walk, const TileVisit<Rule> &visit) {
+    const FieldShape &shape = walk.tasks.shape;
+    const auto is_at = [&](int axis, uint32_t tile, uint32_t tiles) {
+        return walk.periodic.along[axis] && (tile == 0 || tile + 1 == tiles);
+    };
+    return is_at(0, visit.x, shape.across) || is_at(1, visit.y, shape.down) || is_at(2, visit.z, shape.deep);
+}
+
+/// Offers the value of a cell of a field to the cells across the seams of the image, and wakes the tiles of those that gain.
+/// Returns whether there are any.
+template <class Rule>
+__device__ bool offer_across(const Walk<Rule> &walk, uint32_t field, int64_t cell) {
+    using Value = typename Rule::Value;
+    const FieldShape &shape = walk.tasks.shape;
+    const int64_t first = int64_t(field) * shape.cells();
+    const FieldShape::Place at = shape.place_of(cell - first);
+    const Value value = __ldcg(walk.values + cell);
+    bool has_gained = false;
+    if (!shape.holds(at) || offered(value) >= Lengths<Value>::UNSEEN) return false;
+#pragma unroll 1
+    for (int n = 0; n < 27; ++n) {
+        const int dx = n % 3 - 1, dy = n / 3 % 3 - 1, dz = n / 9 - 1;
+        const auto step = walk.step[kind_of(dx, dy, dz)];
+        const int64_t x = walk.periodic.wrap(0, at.x + dx, shape.width), y = walk.periodic.wrap(1, at.y + dy, shape.height),
+                      z = walk.periodic.wrap(2, at.z + dz, shape.depth);
+        const bool crosses = x != at.x + dx || y != at.y + dy || z != at.z + dz;
+        if (step == 0 || !crosses || x < 0 || y < 0 || z < 0) continue;
+        const int64_t to = first + shape.cell_of(x, y, z);
+        Value offer = value;
+        if constexpr (Rule::HAS_LENGTHS) {
+            if (walk.lengths[cell] + step != walk.lengths[to]) continue;
+        } else {
+            offer += step;
+        }
+        if (offer > walk.longest || offer >= __ldcg(walk.values + to) || offer >= lower_cell(walk, to, offer)) continue;
+        __threadfence();
+        const uint32_t task = static_cast<uint32_t>(to / shape.tile_cells());
+        if (wake(walk.tasks, field, task, offer)) queue_task(walk.tasks, field, task);
+        has_gained = true;
+    }
+    return has_gained;
+}
+
+/// Block: the same for all cells of a tile that has been stored.
+template <class Rule, int AXES, int CONNECTIVITY>
+__device__ void cross_seams(const Walk<Rule> &walk, const TileVisit<Rule> &visit,
+                            typename SharedTile<Rule, AXES, CONNECTIVITY>::NextTiles &next_tiles) {
+    using Shared = SharedTile<Rule, AXES, CONNECTIVITY>;
+    for (int i = this_thread(); i < Shared::Tile::CELLS; i += Shared::THREADS)
+        if (offer_across(walk, visit.field, int64_t(visit.task) * Shared::Tile::CELLS + i)) next_tiles.is_alone = false;
+    __syncthreads();
+}
+
 /// Block: the neighbouring tile with which it goes on, and the key of that; or NOWHERE.  All warps find the same.
 template <class Rule, int AXES, int CONNECTIVITY>
 __device__ int choose_next(const Walk<Rule> &walk, SharedTile<Rule, AXES, CONNECTIVITY> &shared, const TileVisit<Rule> &visit,
@@ -319,7 +374,7 @@ __device__ bool move_on(const Walk<Rule> &walk, SharedTile<Rule, AXES, CONNECTIV
 }
 
 /// Block: works on a task, and on the tiles that follow from it, until there is none left for it.
-template <class Rule, int AXES, int CONNECTIVITY>
+template <class Rule, int AXES, int CONNECTIVITY, bool CLOSES>
 __device__ void process_task(const Walk<Rule> &walk, SharedTile<Rule, AXES, CONNECTIVITY> &shared, uint32_t task) {
     using Shared = SharedTile<Rule, AXES, CONNECTIVITY>;
     const SweepPath<Rule, AXES, CONNECTIVITY> path(walk);
@@ -338,14 +393,16 @@ __device__ void process_task(const Walk<Rule> &walk, SharedTile<Rule, AXES, CONN
             shorten(path, shared);
             store_tile(walk, path, shared, visit, next_tiles, loaded);
             __syncthreads();
+            if (CLOSES && is_at_seam(walk, visit)) cross_seams<Rule, AXES, CONNECTIVITY>(walk, visit, next_tiles);
             if (!move_on(walk, shared, visit, next_tiles)) break;
         }
         task = leave_field<typename Rule::Value, Shared::THREADS>(walk.tasks, visit.field, walk.span);
     }
 }
 
-/// Blocks take tasks until nothing waits.
-template <class Rule, int AXES, int CONNECTIVITY>
+/// Blocks take tasks until nothing waits.  CLOSES: whether the image closes on itself.  Other images have kernels of their own,
+/// which keep more in registers.
+template <class Rule, int AXES, int CONNECTIVITY, bool CLOSES>
 __global__ void __launch_bounds__(SharedTile<Rule, AXES, CONNECTIVITY>::THREADS,
                                   SharedTile<Rule, AXES, CONNECTIVITY>::BLOCKS_PER_SM) walk_tiles(Walk<Rule> walk) {
     using Shared = SharedTile<Rule, AXES, CONNECTIVITY>;
@@ -357,28 +414,32 @@ __global__ void __launch_bounds__(SharedTile<Rule, AXES, CONNECTIVITY>::THREADS,
     for (;;) {
         const uint32_t task = next_task<typename Rule::Value, Shared::THREADS>(walk.tasks, all_begun, walk.span);
         if (task == LEAVE) return;
-        process_task(walk, shared, task);
+        process_task<Rule, AXES, CONNECTIVITY, CLOSES>(walk, shared, task);
     }
 }
 
 /// As many blocks as the device runs at once: otherwise blocks that wait might hold the places that others need to end their
 /// tasks.
-template <class Rule, int AXES, int CONNECTIVITY>
+template <bool CLOSES, class Rule, int AXES, int CONNECTIVITY>
 void launch_walk(const Walk<Rule> &walk, cudaStream_t stream) {
     constexpr int THREADS = SharedTile<Rule, AXES, CONNECTIVITY>::THREADS;
-    const auto kernel = walk_tiles<Rule, AXES, CONNECTIVITY>;
+    const auto kernel = walk_tiles<Rule, AXES, CONNECTIVITY, CLOSES>;
     const int64_t blocks = std::min({walk.tasks.tasks(), resident_blocks(kernel, THREADS), MOST_RESIDENT});
     launch("walk_tiles", kernel, blocks, THREADS, stream, walk);
 }
 
-template <class Rule>
-void run_walk(const Walk<Rule> &walk, int connectivity, cudaStream_t stream) {
+template <bool CLOSES, class Rule>
+void launch_walk(const Walk<Rule> &walk, int connectivity, cudaStream_t stream) {
     if (walk.tasks.shape.axes == 2)
-        connectivity == 1 ? launch_walk<Rule, 2, 1>(walk, stream) : launch_walk<Rule, 2, 2>(walk, stream);
+        connectivity == 1 ? launch_walk<CLOSES, Rule, 2, 1>(walk, stream) : launch_walk<CLOSES, Rule, 2, 2>(walk, stream);
     else if (connectivity == 1)
-        launch_walk<Rule, 3, 1>(walk, stream);
+        launch_walk<CLOSES, Rule, 3, 1>(walk, stream);
     else
-        connectivity == 2 ? launch_walk<Rule, 3, 2>(walk, stream) : launch_walk<Rule, 3, 3>(walk, stream);
+        connectivity == 2 ? launch_walk<CLOSES, Rule, 3, 2>(walk, stream) : launch_walk<CLOSES, Rule, 3, 3>(walk, stream);
 }
+
+/// For images that close on themselves (field_closed.cu).
+template <class Rule>
+void run_closed_walk(const Walk<Rule> &walk, int connectivity, cudaStream_t stream);
 
 }  // namespace apsis::cuda::paths

@@ -103,6 +103,7 @@ struct Walk {
     Value span;      // how far near values reach
     uint32_t *too_long;
     DeviceCondition condition;
+    Periodic periodic;
 };
 
 /// A tile in shared memory, with a rim of one cell.  Rows and planes are padded so that a warp's cells are in different banks,

@@ -254,7 +254,7 @@ void find_lengths(const GeodesicJob &job, const Scratch<Name> &scratch, cudaStre
     if (job.entering)
         launch("enter_lengths", enter_lengths<Length>, scratch.border_blocks(job.entering), BLOCK, stream, tasks, lengths,
                job.entering);
-    run_fields(tasks, lengths, job.steps, scratch.too_long, {}, stream);
+    run_fields(tasks, lengths, job.steps, job.periodic, scratch.too_long, {}, stream);
 }
 
 template <class Name>
@@ -270,7 +270,7 @@ void continue_with_64_bits(const GeodesicJob &job, const Scratch<Name> &scratch,
                condition);
     }
     launch("widen_rest", widen_rest, 1, LAST_WIDENED, stream, tasks, scratch.lengths, end, most, condition);
-    run_fields(tasks, static_cast<int64_t *>(scratch.lengths), job.steps, scratch.too_long, condition, stream);
+    run_fields(tasks, static_cast<int64_t *>(scratch.lengths), job.steps, job.periodic, scratch.too_long, condition, stream);
 }
 
 template <class Length, class Name>
@@ -283,7 +283,7 @@ void find_names(const GeodesicJob &job, const Scratch<Name> &scratch, DeviceCond
     if (job.entering)
         launch("enter_names", enter_names<Name, Length>, scratch.border_blocks(job.entering), BLOCK, stream, tasks,
                scratch.names, lengths, job.entering, condition);
-    run_names(tasks, scratch.names, lengths, job.steps, condition, stream);
+    run_names(tasks, scratch.names, lengths, job.steps, job.periodic, condition, stream);
 }
 
 template <class Length, class Name>

@@ -55,7 +55,7 @@ class PairBounds {
           carver_(memory),
           shape_(job.set.size, job.axes),
           tasks_(shape_, BATCH<Length>, carver_),
-          pairs_{ranks, Moves(job.steps, job.axes), shape_, bounds, job.budget} {
+          pairs_{ranks, Moves(job), shape_, bounds, job.budget} {
         const int64_t pixels = job.set.pixels();
         pairs_.witness = spare;
         pairs_.components = static_cast<uint32_t>(most_components());
@@ -177,7 +177,7 @@ class PairBounds {
         clear_tasks(tasks, condition, stream_);
         start_fields(tasks, pairs_.open_cells, field, pairs_.source + int64_t(made.begin) * pairs_.components,
                      made.count() * pairs_.components, condition, stream_);
-        run_fields(tasks, field, job_.steps, &pairs_.turn->too_long, condition, stream_);
+        run_fields(tasks, field, job_.steps, job_.periodic, &pairs_.turn->too_long, condition, stream_);
     }
 
     /// Makes the same fields with the team, if there is one.

@@ -71,6 +71,7 @@ ComponentsJob components_job(const EccentricityJob &job, uint32_t *label, int64_
     components.set = components.labels = job.set;
     components.axes = job.axes;
     components.connectivity = job.connectivity;
+    components.periodic = job.periodic;
     components.complement = job.complement;
     components.by_value = job.by_value;
     components.count = count;

@@ -4,6 +4,7 @@
 
 #include <cuda_runtime.h>
 
+#include "core/seam.h"
 #include "cuda/runtime/host_number.h"
 #include "runtime/backend.h"
 
@@ -26,14 +27,22 @@ struct Raster {
 };
 
 /// The steps to the neighbours of a pixel, in the order of the neighbours: the first half to earlier pixels, the others to
-/// later ones.
+/// later ones; but across a seam it is the other way about.
 struct Moves {
     static constexpr int MOST = 26;
     int axes, count = 0;
+    Periodic periodic;
+    bool is_periodic;
     int8_t by[MOST][3];
     int64_t weight[MOST];
 
-    Moves(const Steps &steps, int dimensions) : axes(dimensions) {
+    template <class Job>
+    explicit Moves(const Job &job) : Moves(job.steps, job.axes, job.periodic) {}
+
+    Moves(const Steps &steps, int dimensions, const Periodic &of_image)
+        : axes(dimensions),
+          periodic(of_image),
+          is_periodic(of_image.any()) {
         for (int n = 0; n < 27; ++n) {
             const int dx = n % 3 - 1, dy = n / 3 % 3 - 1, dz = n / 9 - 1, kind = kind_of(dx, dy, dz);
             if ((dimensions == 2 && dz) || steps.weight[kind] == 0) continue;
@@ -44,8 +53,13 @@ struct Moves {
     }
     /// The pixel that a move leads to, or NO_PIXEL if it leaves the image.
     APSIS_BOTH uint32_t target(const Raster &raster, const Raster::Place &from, int k) const {
-        const uint32_t x = static_cast<uint32_t>(from.x + by[k][0]), y = static_cast<uint32_t>(from.y + by[k][1]),
-                       z = static_cast<uint32_t>(from.z + by[k][2]);
+        uint32_t x = static_cast<uint32_t>(from.x + by[k][0]), y = static_cast<uint32_t>(from.y + by[k][1]),
+                 z = static_cast<uint32_t>(from.z + by[k][2]);
+        if (is_periodic) {
+            x = static_cast<uint32_t>(periodic.wrap(0, from.x + by[k][0], raster.width));
+            y = static_cast<uint32_t>(periodic.wrap(1, from.y + by[k][1], raster.height));
+            z = static_cast<uint32_t>(periodic.wrap(2, from.z + by[k][2], raster.depth));
+        }
         return x < raster.width && y < raster.height && z < raster.depth ? (z * raster.height + y) * raster.width + x
                                                                          : NO_PIXEL;
     }

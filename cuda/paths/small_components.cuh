@@ -92,14 +92,15 @@ struct SmallComponent {
     /// Warp: finds the field of each lane, from the pixel at its `source`.
     __device__ void find_fields(const Moves &moves, uint32_t source, uint32_t size) const {
         for (uint32_t i = 0; i < size; ++i) length[i * WARP + threadIdx.x] = i == source ? 0 : UNSEEN;
-        bool changes = true;
-        for (int turn = 0; changes; ++turn) {
-            changes = turn == 0;
+        // Both orders have to find nothing where a neighbour before a pixel may come after it, across a seam.
+        const int enough = moves.is_periodic ? 2 : 1;
+        for (int turn = 0, still = 0; still < enough; ++turn) {
+            bool changes = turn == 0;
             if (turn % 2 == 0)
                 for (uint32_t i = 0; i < size; ++i) changes |= shorten(moves, i, 0);
             else
                 for (uint32_t i = size; i-- > 0;) changes |= shorten(moves, i, 1);
-            changes = __any_sync(ALL_LANES, changes);
+            still = __any_sync(ALL_LANES, changes) ? 0 : still + 1;
         }
     }
 };
@@ -146,7 +147,7 @@ auto with_half(int neighbours, Body body) {
 template <class Length>
 Launch plan_small(const EccentricityJob &job, uint32_t most) {
     if (most > MOST_SMALL<Length>) return {};
-    return with_half(Moves(job.steps, job.axes).count, [&](auto half) -> Launch {
+    return with_half(Moves(job).count, [&](auto half) -> Launch {
         return {"solve_small_components", 1, WARP, SmallComponent<Length, half>::bytes(most)};
     });
 }
@@ -155,7 +156,7 @@ Launch plan_small(const EccentricityJob &job, uint32_t most) {
 template <class Length>
 void solve_small(const EccentricityJob &job, const Launch &plan, const Ranks &ranks, const uint32_t *list, uint32_t count,
                  uint32_t most, const LowerBounds<Length> &found, cudaStream_t stream) {
-    const Moves moves(job.steps, job.axes);
+    const Moves moves(job);
     Launch all = plan;
     all.blocks = count;
     with_half(moves.count, [&](auto half) {

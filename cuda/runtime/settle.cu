@@ -4,7 +4,6 @@
 #include "cuda/runtime/settle.h"
 
 #include "core/border.h"
-#include "core/label_values.h"
 #include "cuda/runtime/launch.h"
 #include "cuda/runtime/pixel_writer.h"
 
@@ -38,8 +37,8 @@ void settle_border(const DistanceJob &job, cudaStream_t stream) {
     launch("settle_pixels", settle_pixels, ceil_div(job.set.pixels(), BLOCK), BLOCK, stream, Border(job));
 }
 
-void write_labels(const View &nearest, const View &labels, cudaStream_t stream) {
-    launch("label_pixels", label_pixels, ceil_div(nearest.pixels(), BLOCK), BLOCK, stream, nearest, LabelValues(labels));
+void write_labels(const View &nearest, const LabelValues &labels, cudaStream_t stream) {
+    launch("label_pixels", label_pixels, ceil_div(nearest.pixels(), BLOCK), BLOCK, stream, nearest, labels);
 }
 
 }  // namespace apsis::cuda

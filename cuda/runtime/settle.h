@@ -3,6 +3,7 @@
 
 #include <cuda_runtime.h>
 
+#include "core/label_values.h"
 #include "runtime/backend.h"
 
 namespace apsis::cuda {
@@ -11,6 +12,6 @@ namespace apsis::cuda {
 void settle_border(const DistanceJob &job, cudaStream_t stream);
 
 /// Queues that each index in `nearest` becomes the label there, and -1 becomes 0.
-void write_labels(const View &nearest, const View &labels, cudaStream_t stream);
+void write_labels(const View &nearest, const LabelValues &labels, cudaStream_t stream);
 
 }  // namespace apsis::cuda

@@ -1,4 +1,4 @@
-// Every function of apsis.h: guard, check, dispatch.
+// The functions of apsis.h, but those of slab_maps.cpp and slab_values.cpp: guard, check, dispatch.
 #include <apsis.h>
 
 #include <algorithm>
@@ -122,34 +122,6 @@ apsis_status apsis_distance(apsis_context *context, const apsis_image *set, cons
     return guard("distance", context, [&] {
         const DistanceJob job = check_distance(*context, set, distance, nearest, options, true);
         if (job.set.pixels() > 0 && (distance || nearest)) run(*context, job);
-    });
-}
-
-apsis_status apsis_slab_summary(apsis_context *context, const apsis_image *set, int64_t start, int64_t *first, int64_t *last,
-                                const apsis_options *options) {
-    return guard("slab_summary", context, [&] {
-        if (set) context->found.reset();
-        SummaryJob job = check_slab_summary(*context, set, start, options);
-        job.first = first;
-        job.last = last;
-        if (job.columns() == 0 || (!first && !last)) return;
-        context->refuse_capture("what a slab tells is for the host");
-        run(*context, job);
-    });
-}
-
-void apsis_slab_merge(int64_t columns, const int64_t *first, const int64_t *last, int64_t *all_first, int64_t *all_last) {
-    for (int64_t c = 0; first && all_first && c < columns; ++c) all_first[c] = std::min(all_first[c], first[c]);
-    for (int64_t c = 0; last && all_last && c < columns; ++c) all_last[c] = std::max(all_last[c], last[c]);
-}
-
-apsis_status apsis_slab_distance(apsis_context *context, const apsis_image *set, const apsis_slab *slab,
-                                 const apsis_image *distance, const apsis_image *nearest, const apsis_options *options) {
-    return guard("slab_distance", context, [&] {
-        const DistanceJob job = check_slab_distance(*context, set, slab, distance, nearest, options);
-        if (job.set.pixels() == 0 || (!distance && !nearest)) return;
-        context->refuse_capture("what is outside of a slab is in host memory");
-        run(*context, job);
     });
 }
 

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "api/arguments.h"
+#include "api/map_checks.h"
 #include "api/options.h"
 #include "core/keys.h"
 
@@ -80,7 +81,18 @@ void check_periodic(const apsis_options &options) {
             "options: APSIS_CONNECTED is set with a periodic axis, but then cells are the complete map's in this version");
 }
 
-/// Fills in a distance job from the options.  The job may be a slab of the image.
+/// Throws where neighbours whose values differ by delta cannot be found.
+void check_delta(const apsis_options &options, const ComponentsJob &job) {
+    if (options.delta > 0 && !(options.flags & APSIS_LABELS))
+        throw Error(APSIS_ERROR_ARGUMENT, "options: delta is %g, but without APSIS_LABELS the set has no values that differ",
+                    options.delta);
+    if (options.delta > 0 && job.set.type == APSIS_I64)
+        throw Error(APSIS_ERROR_UNSUPPORTED,
+                    "options: delta is %g, but set is APSIS_I64, whose values must be equal in this version", options.delta);
+}
+
+}  // namespace
+
 void fill_in(const apsis_options &options, DistanceJob &job) {
     int64_t size[3] = {job.set.size[0], job.set.size[1], job.set.size[2]};
     size[job.axes - 1] = job.slab.extent;
@@ -106,7 +118,6 @@ void check_cells(const apsis_options &options) {
         throw Error(APSIS_ERROR_ARGUMENT, "options: flags is 0x%x, but distances have no cells", unsigned(options.flags));
 }
 
-/// Throws where APSIS_LABELS or APSIS_BORDER does not go with the other options of a distance map.
 void check_background(const apsis_options &options) {
     const bool labels = options.flags & APSIS_LABELS, border = options.flags & APSIS_BORDER;
     const uint32_t other = options.flags & (APSIS_COMPLEMENT | APSIS_SIGNED);
@@ -127,61 +138,12 @@ void check_background(const apsis_options &options) {
                     "APSIS_CITY_BLOCK");
 }
 
-/// Makes a distance job one of the labels of its set.  With two values it is that of the complement.
 void take_labels(DistanceJob &job) {
     job.labels = job.set.type != APSIS_BIT;
     job.complement = !job.labels;
 }
 
-/// Checks the set of a slab and its place in the image.
-void check_slab(const apsis_image *set, int64_t start, int64_t extent, const apsis_options &options, DistanceJob &job) {
-    refuse_labels("a slab", options);
-    refuse_border("a slab", options);
-    refuse_periodic("a slab", options);
-    refuse_delta("a slab", options);
-    check_cells(options);
-    if (options.flags & APSIS_SLICES)
-        throw Error(APSIS_ERROR_UNSUPPORTED, "options: APSIS_SLICES is set, but slabs are parts of one image");
-    job.axes = set->ndim;
-    job.complement = options.flags & APSIS_COMPLEMENT;
-    job.slab.start = start;
-    job.slab.extent = extent;
-    check_place(start, extent, job.set.size[job.axes - 1]);
-}
-
-/// The set of a slab: the caller's, or, without one, what the summary before has found of it.
-const apsis_image *slab_set(const apsis_context &context, const apsis_image *set) {
-    if (set) return set;
-    if (!context.found || context.found->connectivity)
-        throw Error(APSIS_ERROR_ARGUMENT,
-                    "set is NULL, but the call before was no apsis_slab_summary, or its workspace is one that you set");
-    return &context.found->set;
-}
-
-/// Checks the caller's sites on one side of a slab.  `none` marks a column without one.
-void check_sites(const char *name, const int64_t *sites, int64_t columns, int64_t none, int64_t begin, int64_t end) {
-    for (int64_t c = 0; sites && c < columns; ++c)
-        if (sites[c] != none && (sites[c] < begin || sites[c] >= end))
-            throw Error(APSIS_ERROR_ARGUMENT, "slab: %s[%lld] is %lld, but must be from %lld to %lld, or %lld", name,
-                        static_cast<long long>(c), static_cast<long long>(sites[c]), static_cast<long long>(begin),
-                        static_cast<long long>(end - 1), static_cast<long long>(none));
-}
-
-/// Throws unless each pixel beside a slab, in row `beside`, is said to be in the set, or in its complement, and not in both.
-void check_beside(const char *name, const int64_t *const (&sites)[2], int64_t columns, int64_t none, int64_t beside) {
-    for (int64_t c = 0; c < columns; ++c) {
-        const int64_t of_set = sites[0] ? sites[0][c] : none, of_complement = sites[1] ? sites[1][c] : none;
-        if ((of_set == beside) == (of_complement == beside))
-            throw Error(APSIS_ERROR_ARGUMENT,
-                        "slab: %s[%lld] is %lld and complement_%s[%lld] is %lld, but one of them must be %lld, the row beside "
-                        "the slab",
-                        name, static_cast<long long>(c), static_cast<long long>(of_set), name, static_cast<long long>(c),
-                        static_cast<long long>(of_complement), static_cast<long long>(beside));
-    }
-}
-
-/// Throws unless cells can have the labels of the set.
-void check_cell_labels(const apsis_image *cells, const apsis_options &options, VoronoiJob &job) {
+void take_cell_labels(const apsis_image *cells, const apsis_options &options, DistanceJob &job) {
     if (options.flags & APSIS_COMPLEMENT)
         throw Error(APSIS_ERROR_ARGUMENT,
                     "options: APSIS_LABELS is set with APSIS_COMPLEMENT, but a label image has no complement");
@@ -191,18 +153,6 @@ void check_cell_labels(const apsis_image *cells, const apsis_options &options, V
     check_labels_fit("cells", cells, "set", job.set.type);
     job.values = job.set;
 }
-
-/// Throws where neighbours whose values differ by delta cannot be found.
-void check_delta(const apsis_options &options, const ComponentsJob &job) {
-    if (options.delta > 0 && !(options.flags & APSIS_LABELS))
-        throw Error(APSIS_ERROR_ARGUMENT, "options: delta is %g, but without APSIS_LABELS the set has no values that differ",
-                    options.delta);
-    if (options.delta > 0 && job.set.type == APSIS_I64)
-        throw Error(APSIS_ERROR_UNSUPPORTED,
-                    "options: delta is %g, but set is APSIS_I64, whose values must be equal in this version", options.delta);
-}
-
-}  // namespace
 
 void fill_in(const apsis_image *set, const apsis_options &options, DistanceJob &job) {
     job.axes = axes_of(set, options);
@@ -275,52 +225,6 @@ DistanceJob check_distance(const apsis_context &context, const apsis_image *set,
     return job;
 }
 
-SummaryJob check_slab_summary(const apsis_context &context, const apsis_image *set, int64_t start, const apsis_options *given) {
-    SummaryJob job;
-    job.is_found = !set;
-    set = slab_set(context, set);
-    check_distance_images(context, set, nullptr, nullptr, true, job);
-    check_slab(set, start, LONGEST_AXIS, read_options(given), job);
-    job.is_opposite = job.is_found && job.complement != context.found->complement;
-    return job;
-}
-
-DistanceJob check_slab_distance(const apsis_context &context, const apsis_image *set, const apsis_slab *slab,
-                                const apsis_image *distance, const apsis_image *nearest, const apsis_options *given) {
-    DistanceJob job;
-    job.is_found = !set;
-    set = slab_set(context, set);
-    check_distance_images(context, set, distance, nearest, true, job);
-    if (!slab) throw Error(APSIS_ERROR_ARGUMENT, "slab is NULL, but its place is needed");
-    const apsis_options options = read_options(given);
-    check_slab(set, slab->start, slab->extent, options, job);
-    if (options.method != APSIS_AUTO)
-        throw Error(APSIS_ERROR_UNSUPPORTED, "options: method is %s, but slabs are for APSIS_AUTO", name_of(options.method));
-    if (options.metric == APSIS_CHESSBOARD && nearest)
-        throw Error(APSIS_ERROR_UNSUPPORTED,
-                    "nearest is not NULL, but the metric is APSIS_CHESSBOARD: of several sites as near, the lowest may be one "
-                    "that is not told");
-    fill_in(options, job);
-    if (job.is_found && job.complement != context.found->complement)
-        throw Error(APSIS_ERROR_ARGUMENT,
-                    "options: flags is 0x%x, %s APSIS_COMPLEMENT, but that of apsis_slab_summary was %s it",
-                    unsigned(options.flags), job.complement ? "with" : "without", job.complement ? "without" : "with");
-    const int64_t end = slab->start + job.set.size[job.axes - 1];
-    check_sites("above", slab->above, job.columns(), -1, 0, slab->start);
-    check_sites("below", slab->below, job.columns(), INT64_MAX, end, slab->extent);
-    job.slab.above[0] = slab->above, job.slab.below[0] = slab->below;
-    if (job.is_signed) {
-        check_sites("complement_above", slab->complement_above, job.columns(), -1, 0, slab->start);
-        check_sites("complement_below", slab->complement_below, job.columns(), INT64_MAX, end, slab->extent);
-        job.slab.above[1] = slab->complement_above, job.slab.below[1] = slab->complement_below;
-        if (slab->start > 0) check_beside("above", job.slab.above, job.columns(), -1, slab->start - 1);
-        if (end < slab->extent) check_beside("below", job.slab.below, job.columns(), INT64_MAX, end);
-    }
-    if (distance) check_fits("distance", distance->type, options, job.measure, job.axes);
-    check_indices_fit("nearest", nearest, __int128(job.columns()) * slab->extent);
-    return job;
-}
-
 VoronoiJob check_voronoi(const apsis_context &context, const apsis_image *set, const apsis_image *cells,
                          const apsis_options *given, bool need_data) {
     VoronoiJob job;
@@ -342,7 +246,7 @@ VoronoiJob check_voronoi(const apsis_context &context, const apsis_image *set, c
                     "APSIS_SWEEP, APSIS_SWEEP_BLOCKS and APSIS_SWEEP_ROWS leave",
                     name_of(options.method), job.connected ? " with APSIS_CONNECTED" : "");
     job.connected &= options.metric == APSIS_EUCLIDEAN;  // other metrics have no exclaves: see docs/methods.md
-    if (options.flags & APSIS_LABELS) check_cell_labels(cells, options, job);
+    if (options.flags & APSIS_LABELS) take_cell_labels(cells, options, job);
     fill_in(set, options, job);
     check_indices_fit("cells", cells, job.set.pixels());
     return job;

@@ -33,7 +33,7 @@ VoronoiJob stage_job(VoronoiJob job, Staging &staging) {
     return job;
 }
 SummaryJob stage_job(SummaryJob job, Staging &staging) {
-    job.set = staging.set(job.set);
+    job.set = job.labels ? staging.input(job.set) : staging.set(job.set);
     return job;
 }
 ComponentsJob stage_job(ComponentsJob job, Staging &staging) {
@@ -234,15 +234,16 @@ void run_here(apsis_context &context, const DistanceJob &job) {
 
 void run(apsis_context &context, const SummaryJob &job) {
     if (job.set.pixels() == 0) {
-        if (job.first) std::fill_n(job.first, job.columns(), INT64_MAX);
-        if (job.last) std::fill_n(job.last, job.columns(), -1);
-        return keep_found(context, job, 0, 0);
+        if (job.first) std::fill_n(job.first, job.told(), INT64_MAX);
+        if (job.last) std::fill_n(job.last, job.told(), -1);
+        if (!job.labels) keep_found(context, job, 0, 0);
+        return;
     }
     void *const memory = context.scratch(staged_bytes(context, job), kept_bytes(context, job.is_found));
     log_start(context, "slab summary", job.set);
     run_staged(context, job, memory,
                [&](const SummaryJob &own, void *scratch) { context.backend->summary(own, scratch, context.progress()); });
-    keep_found(context, job, context.backend->summary_scratch(job), 0);
+    if (!job.labels) keep_found(context, job, context.backend->summary_scratch(job), 0);
 }
 
 void run(apsis_context &context, const VoronoiJob &job) {

@@ -19,9 +19,6 @@ void check_reach(const apsis_context &context, const char *name, const apsis_ima
 
 DistanceJob check_distance(const apsis_context &context, const apsis_image *set, const apsis_image *distance,
                            const apsis_image *nearest, const apsis_options *given, bool need_data);
-SummaryJob check_slab_summary(const apsis_context &context, const apsis_image *set, int64_t start, const apsis_options *given);
-DistanceJob check_slab_distance(const apsis_context &context, const apsis_image *set, const apsis_slab *slab,
-                                const apsis_image *distance, const apsis_image *nearest, const apsis_options *given);
 VoronoiJob check_voronoi(const apsis_context &context, const apsis_image *set, const apsis_image *cells,
                          const apsis_options *given, bool need_data);
 /// Fills in the job of a map of a whole image from the options.

@@ -52,11 +52,11 @@ GeodesicJob check_geodesic(const apsis_context &context, const apsis_image *set,
     if (need_data) check_all_apart(images);
     refuse_border("apsis_geodesic", options);
     refuse_delta("apsis_geodesic", options);
-    refuse_periodic("apsis_geodesic", options);
     if (options.flags & APSIS_SIGNED)
         throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_SIGNED is set, but lengths of paths have no sign");
     check_taken("apsis_geodesic", {APSIS_AUTO}, options);
     job.axes = axes_of(set, options);
+    job.periodic = read_periodic("set", options, job.set.size, set->ndim);
     job.complement = options.flags & APSIS_COMPLEMENT;
     job.steps = make_steps(options, job.set.size, job.axes);
     const int64_t image = job.axes == 3 ? job.set.pixels() : job.set.size[0] * job.set.size[1];
@@ -81,7 +81,6 @@ EccentricityJob check_eccentricity(const apsis_context &context, const apsis_ima
     if (need_data) check_all_apart(images);
     refuse_border("apsis_eccentricity", options);
     refuse_delta("apsis_eccentricity", options);
-    refuse_periodic("apsis_eccentricity", options);
     if (options.flags & APSIS_SIGNED)
         throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_SIGNED is set, but lengths of paths have no sign");
     if (options.max_distance > 0)
@@ -93,6 +92,7 @@ EccentricityJob check_eccentricity(const apsis_context &context, const apsis_ima
         throw Error(APSIS_ERROR_ARGUMENT, "options: budget is %lld, but APSIS_EVERY_SOURCE makes a field from every pixel",
                     static_cast<long long>(options.budget));
     job.axes = axes_of(set, options);
+    job.periodic = read_periodic("set", options, job.set.size, set->ndim);
     job.method = options.method;
     job.complement = options.flags & APSIS_COMPLEMENT;
     job.by_value = (options.flags & APSIS_LABELS) && set->type != APSIS_BIT;
@@ -111,9 +111,12 @@ void check_array(const EccentricityJob &job) { check_capacity("extents", job.ext
 GeodesicJob check_slab_geodesic(const apsis_context &context, const apsis_image *set, const apsis_image *seeds,
                                 const apsis_slab_paths *slab, const apsis_image *distance, const apsis_image *nearest,
                                 const apsis_options *given) {
-    GeodesicJob job = check_geodesic(context, set, seeds, distance, nearest, given, true);
-    if (!slab) throw Error(APSIS_ERROR_ARGUMENT, "slab is NULL, but its place is needed");
     const apsis_options options = read_options(given);
+    apsis_options of_slab = options;  // which has a border where the image is cut
+    if (set && (set->ndim == 2 || set->ndim == 3))
+        of_slab.flags &= ~(static_cast<uint32_t>(APSIS_PERIODIC_X) << (set->ndim - 1));
+    GeodesicJob job = check_geodesic(context, set, seeds, distance, nearest, &of_slab, true);
+    if (!slab) throw Error(APSIS_ERROR_ARGUMENT, "slab is NULL, but its place is needed");
     refuse_labels("a slab", options);
     refuse_border("a slab", options);
     if (options.flags & APSIS_SLICES)
@@ -124,6 +127,7 @@ GeodesicJob check_slab_geodesic(const apsis_context &context, const apsis_image 
     int64_t size[3] = {job.set.size[0], job.set.size[1], job.set.size[2]};
     const int64_t columns = job.axes == 3 ? size[0] * size[1] : size[0];
     size[axis] = slab->extent;
+    const bool is_ring = read_periodic("the image", options, size, set->ndim).along[axis];
     const __int128 pixels = __int128(columns) * slab->extent;
     job.steps = make_steps(options, size, job.axes);
     job.first_index = slab->start * columns;
@@ -131,8 +135,8 @@ GeodesicJob check_slab_geodesic(const apsis_context &context, const apsis_image 
     if (distance) check_lengths_fit("distance", distance->type, options, job.steps, job.indices);
     check_indices_fit("nearest", nearest, pixels);
     const bool wants_seeds = nearest || slab->first_seeds || slab->last_seeds;
-    check_beside({"above", slab->above, slab->above_seeds, slab->start > 0}, columns, wants_seeds, job.indices);
-    check_beside({"below", slab->below, slab->below_seeds, slab->start + rows < slab->extent}, columns, wants_seeds,
+    check_beside({"above", slab->above, slab->above_seeds, is_ring || slab->start > 0}, columns, wants_seeds, job.indices);
+    check_beside({"below", slab->below, slab->below_seeds, is_ring || slab->start + rows < slab->extent}, columns, wants_seeds,
                  job.indices);
     return job;
 }

@@ -28,6 +28,7 @@ struct Border {
     View set, distance, nearest;
     Measure measure;
     int axes;
+    int64_t size[3], start[3] = {};  // of the image, and where in it the set begins
     Periodic periodic;
     bool is_signed, complement, beyond;
 
@@ -38,18 +39,23 @@ struct Border {
           nearest(job.nearest),
           measure(job.measure),
           axes(job.axes),
+          size{job.set.size[0], job.set.size[1], job.set.size[2]},
           periodic(job.periodic),
           is_signed(job.is_signed),
           complement(job.complement),
-          beyond(job.beyond) {}
+          beyond(job.beyond) {
+        size[axes - 1] = job.slab.extent;
+        start[axes - 1] = job.slab.start;
+    }
 
     /// Takes the border into account at a pixel.  Background is never nearer to what lies outside than to itself; in a signed
     /// map its pixels are left alone, since they look for the set.
     APSIS_BOTH void settle(int64_t x, int64_t y, int64_t z) const {
         if (is_signed && !is_set(set, set.row(y, z), x)) return;
-        const int64_t at[3] = {x, y, z}, cost = border_cost(measure, set.size, axes, periodic, at);
+        const int64_t at[3] = {x, y, z}, place[3] = {x + start[0], y + start[1], z + start[2]};
+        const int64_t cost = border_cost(measure, size, axes, periodic, place);
         if (cost > measure.limit) return;
-        if (nearest ? !settle_nearest(at, cost) : false) return;
+        if (nearest ? !settle_nearest(at, place, cost) : false) return;
         if (!distance) return;
         switch (distance.type) {
             case APSIS_BIT: return settle_bit(at);
@@ -62,12 +68,12 @@ struct Border {
     }
 
   private:
-    APSIS_BOTH int64_t cost_to(const int64_t (&at)[3], int64_t index) const {
-        const int64_t from[3] = {index % set.size[0], index / set.size[0] % set.size[1], index / set.size[0] / set.size[1]};
+    APSIS_BOTH int64_t cost_to(const int64_t (&place)[3], int64_t index) const {
+        const int64_t from[3] = {index % size[0], index / size[0] % size[1], index / size[0] / size[1]};
         int64_t cost = 0;
         for (int a = 0; a < axes; ++a) {
-            int64_t offset = at[a] < from[a] ? from[a] - at[a] : at[a] - from[a];
-            if (periodic.along[a] && offset > set.size[a] - offset) offset = set.size[a] - offset;
+            int64_t offset = place[a] < from[a] ? from[a] - place[a] : place[a] - from[a];
+            if (periodic.along[a] && offset > size[a] - offset) offset = size[a] - offset;
             const int64_t along = axis_cost<int64_t>(measure.metric, measure.weight[a], offset);
             cost = measure.metric != APSIS_CHESSBOARD ? cost + along : along > cost ? along : cost;
         }
@@ -75,10 +81,10 @@ struct Border {
     }
 
     /// Whether no pixel of the image is nearer.
-    APSIS_BOTH bool settle_nearest(const int64_t (&at)[3], int64_t cost) const {
+    APSIS_BOTH bool settle_nearest(const int64_t (&at)[3], const int64_t (&place)[3], int64_t cost) const {
         uint8_t *const row = nearest.row(at[1], at[2]);
         const int64_t index = value_at(nearest, row, at[0]);
-        if (index >= 0 && cost_to(at, index) < cost) return false;
+        if (index >= 0 && cost_to(place, index) < cost) return false;
         if (nearest.type == APSIS_I32)
             put<int32_t>(nearest, row, at[0], -1);
         else

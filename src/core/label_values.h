@@ -19,6 +19,9 @@ void with_label_type(apsis_type type, Body body) {
 struct LabelValues {
     View image;
     bool is_packed;  // pixels lie one after the other, whatever their distance: an index is a place
+    // Of a slab: the pixels of the image before it, and in each column the labels of the sites beyond it.
+    int64_t before = 0, columns = 1;
+    const int64_t *above = nullptr, *below = nullptr;
 
     explicit LabelValues(const View &labels) : image(labels) {
         const int64_t row = image.stride[0] * image.size[0];
@@ -26,7 +29,20 @@ struct LabelValues {
                     (image.size[2] < 2 || image.stride[2] == row * image.size[1]);
     }
 
+    /// The labels of sites of a map, of which those beyond a slab are told.
+    template <class Job>
+    static LabelValues of_sites(const Job &job) {
+        LabelValues labels(job.values);
+        labels.above = job.slab.above_labels, labels.below = job.slab.below_labels;
+        labels.columns = job.columns();
+        labels.before = job.slab.start * labels.columns;
+        return labels;
+    }
+
     APSIS_BOTH int64_t at(int64_t index) const {
+        index -= before;
+        if (index < 0) return above[(index + before) % columns];
+        if (index >= image.pixels()) return below[(index + before) % columns];
         if (is_packed) return value_at(image, image.data, index);
         const int64_t width = image.size[0], height = image.size[1];
         return value_at(image, image.row(index / width % height, index / width / height), index % width);

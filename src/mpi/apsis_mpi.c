@@ -1,10 +1,10 @@
 /*
  * libapsis_mpi: the slabs of apsis.h, told to each other by the ranks of a communicator.
  *
- * This file, and ranks.h beside it, are the library, and what a program compiles for an MPI of its own.  There is no algorithm
- * on pixels here: the slab functions are called, and what they tell is passed on.
+ * This file, and ranks.h and values.h beside it, are the library, and what a program compiles for an MPI of its own.  There is
+ * no algorithm on pixels here: the slab functions are called, and what they tell is passed on.
  */
-#include "ranks.h"
+#include "values.h"
 
 const char *apsis_mpi_message(void) { return last_outcome.why; }
 
@@ -26,55 +26,84 @@ apsis_status apsis_mpi_extent(MPI_Comm comm, int64_t extent, int64_t *start, int
  *
  * Of each column a rank must know the last row of the set on the ranks before it, and the first one on those behind it.  They
  * pass these on along a chain, in pieces: while the next rank merges one, the one before it sends the next.  That is as many
- * bytes as there must be, once down and once up, where a tree sends them log2 P times.
+ * bytes as there must be, once down and once up, where a tree sends them log2 P times.  Of label images it is three numbers
+ * each way, which lie apart.
  */
 
 /** Numbers in a piece, of 1 MiB.  Of 2^22 columns, 8 ranks on two cores pass on 32 MiB down and up in 67 ms, with pieces of
  *  64 KiB in 101 ms, and at once in 131 ms. */
 enum { PIECE = 1 << 17 };
 
-/** The last rows down the chain, or the first rows up: of each column, what ranks have found up to here. */
-static void pass_along(call *c, bool is_up, int64_t *mine, int64_t *found) {
+static bool has_labels(const call *c) { return c->options.flags & APSIS_LABELS; }
+
+/** How many numbers a column has each way. */
+static int64_t told_of(const call *c) { return has_labels(c) ? 3 : 1; }
+
+static void merge(const call *c, bool is_up, int64_t count, const int64_t *told, int64_t *all) {
+    const int64_t *const first = is_up ? told : NULL, *const last = is_up ? NULL : told;
+    if (has_labels(c))
+        apsis_slab_merge_labels(count, first, last, all, all);
+    else
+        apsis_slab_merge(count, first, last, all, all);
+}
+
+/** Puts `count` columns of some of all together, or apart again. */
+static void gather(const call *c, int64_t count, const int64_t *some, int64_t *together) {
+    for (int64_t k = 0; k < told_of(c); ++k)
+        memcpy(together + k * count, some + k * c->columns, (size_t)count * sizeof *together);
+}
+static void scatter(const call *c, int64_t count, const int64_t *together, int64_t *some) {
+    for (int64_t k = 0; k < told_of(c); ++k)
+        memcpy(some + k * c->columns, together + k * count, (size_t)count * sizeof *together);
+}
+
+/** The last rows down the chain, or the first rows up: of each column, what ranks have found up to here.  pieces: room for one
+ *  of this rank's, and of the one before it; NULL where columns need not be gathered. */
+static void pass_along(call *c, bool is_up, int64_t *mine, int64_t *found, int64_t *const pieces[2]) {
     const int64_t piece = least_of(PIECE, LARGEST);
     const int before = c->rank + (is_up ? 1 : -1), next = c->rank - (is_up ? 1 : -1);
     for (int64_t i = 0; i < c->columns; i += piece) {
-        const int64_t count = least_of(c->columns - i, piece);
+        const int64_t count = least_of(c->columns - i, piece), told = count * told_of(c);
+        int64_t *const own = pieces[0] ? pieces[0] : mine + i, *const others = pieces[1] ? pieces[1] : found + i;
+        if (pieces[0]) gather(c, count, mine + i, own);
         if (before >= 0 && before < c->size) {
-            pass(c, RECEIVED, found + i, count, before);
-            if (is_up)
-                apsis_slab_merge(count, found + i, NULL, mine + i, NULL);
-            else
-                apsis_slab_merge(count, NULL, found + i, NULL, mine + i);
+            pass(c, RECEIVED, others, told, before);
+            merge(c, is_up, count, others, own);
+            if (pieces[1]) scatter(c, count, others, found + i);
         }
-        if (next >= 0 && next < c->size) pass(c, SENT, mine + i, count, next);
+        if (next >= 0 && next < c->size) pass(c, SENT, own, told, next);
     }
 }
 
 /** A phase: finds the nearest rows of the set above the slab and below it.  rows: two to work in, and those. */
 static bool tell_columns(call *c, const apsis_image *set, const apsis_options *options, int64_t *const work[2],
                          int64_t *const found[2]) {
+    const int64_t room = told_of(c) * least_of(PIECE, c->columns);
+    int64_t *const pieces[2] = {has_labels(c) ? take(c, room) : NULL, has_labels(c) ? take(c, room) : NULL};
     if (c->is.status == APSIS_OK) note(c, apsis_slab_summary(c->context, set, c->start, work[0], work[1], options));
     if (!agree(c, NULL, 0)) return false;
-    pass_along(c, false, work[1], found[0]);
-    pass_along(c, true, work[0], found[1]);
+    pass_along(c, false, work[1], found[0], pieces);
+    pass_along(c, true, work[0], found[1], pieces);
     return !c->is_broken;
 }
 
-/** The rows of this rank, of a distance map. */
+/** The rows of this rank, of a distance map, or of a map of cells. */
 static void map_distance(call *c, const apsis_image *set, const apsis_image *distance, const apsis_image *nearest,
-                         const apsis_options *options) {
+                         bool are_cells, const apsis_options *options) {
     int64_t *rows[6] = {NULL}; /* to work in; above and below; these of the complement */
     const bool is_signed = c->options.flags & APSIS_SIGNED;
-    for (int i = 0; i < (is_signed ? 6 : 4); ++i) rows[i] = take(c, c->columns);
+    for (int i = 0; i < (is_signed ? 6 : 4); ++i) rows[i] = take(c, told_of(c) * c->columns);
     c->options.flags ^= APSIS_COMPLEMENT;
     if (is_signed && !tell_columns(c, set, &c->options, rows, rows + 4)) return;
     if (!tell_columns(c, set, options, rows, rows + 2)) return;
     apsis_slab slab = {.start = c->start, .extent = c->extent};
     if (c->rank > 0) slab.above = rows[2], slab.complement_above = rows[4];
     if (c->rank + 1 < c->size) slab.below = rows[3], slab.complement_below = rows[5];
-    /* The context has the set still, unless its workspace is the caller's. */
-    apsis_status status = apsis_slab_distance(c->context, NULL, &slab, distance, nearest, options);
-    if (status == APSIS_ERROR_ARGUMENT) status = apsis_slab_distance(c->context, set, &slab, distance, nearest, options);
+    /* The context has a set still, unless its workspace is the caller's. */
+    apsis_status status = APSIS_ERROR_ARGUMENT;
+    for (int is_given = has_labels(c); is_given < 2 && status == APSIS_ERROR_ARGUMENT; ++is_given)
+        status = are_cells ? apsis_slab_voronoi(c->context, is_given ? set : NULL, &slab, nearest, options)
+                           : apsis_slab_distance(c->context, is_given ? set : NULL, &slab, distance, nearest, options);
     note(c, status);
 }
 
@@ -82,7 +111,7 @@ apsis_status apsis_mpi_distance(apsis_context *context, MPI_Comm comm, const aps
                                 const apsis_image *nearest, const apsis_options *options) {
     call c;
     if (!begin(&c, context, comm, set, options)) return end(&c);
-    map_distance(&c, set, distance, nearest, options);
+    map_distance(&c, set, distance, nearest, false, options);
     return finish(&c);
 }
 
@@ -94,7 +123,7 @@ apsis_status apsis_mpi_voronoi(apsis_context *context, MPI_Comm comm, const apsi
     if (c.options.flags & APSIS_SIGNED) fail(&c, APSIS_ERROR_ARGUMENT, "options: APSIS_SIGNED is set, but is for distances");
     if (c.options.flags & APSIS_CONNECTED)
         fail(&c, APSIS_ERROR_UNSUPPORTED, "options: APSIS_CONNECTED is set, but slabs are for complete maps");
-    map_distance(&c, set, NULL, cells, options);
+    map_distance(&c, set, NULL, cells, true, options);
     return finish(&c);
 }
 
@@ -268,10 +297,21 @@ apsis_status apsis_mpi_components(apsis_context *context, MPI_Comm comm, const a
  * first and last row if these have changed, until none have.
  */
 
+/** Whether the image closes on itself along the axis that is cut. */
+static bool is_ring(const call *c, const apsis_image *set) {
+    return c->options.flags & (uint32_t)APSIS_PERIODIC_X << (set->ndim - 1);
+}
+
+/** The rank with the rows beside this one's; out of range where the image ends. */
+static int rank_beside(const call *c, const apsis_image *set, int by) {
+    return is_ring(c, set) ? (c->rank + by + c->size) % c->size : c->rank + by;
+}
+
 /** Finds what is told in all first and last rows, in as many phases as that takes.  rows: first, last, above and below, and
  *  the seeds of these, if they are wanted. */
 static bool relax(call *c, const apsis_image *set, const apsis_image *seeds, const apsis_slab_paths *slab, int64_t *rows[8],
                   const apsis_options *options) {
+    const int above = rank_beside(c, set, -1), below = rank_beside(c, set, 1);
     for (bool is_due = true;;) {
         int64_t changed = 0;
         if (is_due && c->is.status == APSIS_OK)
@@ -281,8 +321,8 @@ static bool relax(call *c, const apsis_image *set, const apsis_image *seeds, con
         if (least == 0) return true;
         is_due = false;
         for (int i = 0; i < 8 && rows[i]; i += 4) {
-            const bool came_down = exchange(c, changed, rows[i + 1], c->rank + 1, rows[i + 2], c->rank - 1);
-            const bool came_up = exchange(c, changed, rows[i], c->rank - 1, rows[i + 3], c->rank + 1);
+            const bool came_down = exchange(c, changed, rows[i + 1], below, rows[i + 2], above);
+            const bool came_up = exchange(c, changed, rows[i], above, rows[i + 3], below);
             is_due |= came_down || came_up;
         }
     }
@@ -305,9 +345,9 @@ apsis_status apsis_mpi_geodesic(apsis_context *context, MPI_Comm comm, const aps
 
 /* ---- Eccentricity ------------------------------------------------------- *
  *
- * How far paths lead is nothing that slabs could tell.  So every rank gets the whole set, a bit a pixel, makes a share of the
- * distance fields, and gets what the others have found in theirs (apsis_set_allreduce).  Where a rank has a device, each
- * makes all fields itself: that takes less time than their way through host memory.
+ * How far paths lead is nothing that slabs could tell.  So every rank gets the whole set, a bit a pixel, or the whole label
+ * image, makes a share of the distance fields, and gets what the others have found in theirs (apsis_set_allreduce).  Where a
+ * rank has a device, each makes all fields itself: that takes less time than their way through host memory.
  */
 
 /** A call of which ranks share the work. */
@@ -338,11 +378,17 @@ static apsis_image rows_of(const call *c, const apsis_image *whole) {
     return rows;
 }
 
+/** The bytes of a row of pixels. */
+static int64_t row_bytes(apsis_type type, int64_t width) {
+    if (type == APSIS_BIT) return (width + 7) / 8;
+    return width * (type == APSIS_U8 ? 1 : type == APSIS_U16 ? 2 : type == APSIS_I32 ? 4 : 8);
+}
+
 /** Some phases: the whole set, in memory of the call. */
-static bool gather_set(call *c, const apsis_image *set, apsis_image *whole) {
-    const int64_t row = (set->size[0] + 7) / 8, bytes = (set->ndim == 3 ? set->size[1] : 1) * row * c->extent;
+static bool gather_set(call *c, const apsis_image *set, apsis_type type, apsis_image *whole) {
+    const int64_t row = row_bytes(type, set->size[0]), bytes = (set->ndim == 3 ? set->size[1] : 1) * row * c->extent;
     const int64_t numbers = (bytes + 7) / 8;
-    *whole = (apsis_image){.type = APSIS_BIT, .ndim = set->ndim, .size = {set->size[0], set->size[1], 0}};
+    *whole = (apsis_image){.type = type, .ndim = set->ndim, .size = {set->size[0], set->size[1], 0}};
     whole->size[set->ndim - 1] = c->extent;
     whole->stride[1] = row, whole->stride[2] = set->ndim == 3 ? row * set->size[1] : 0;
     whole->data = take(c, numbers);
@@ -375,23 +421,36 @@ apsis_status apsis_mpi_eccentricity(apsis_context *context, MPI_Comm comm, const
                                     int64_t capacity, int64_t *count, const apsis_options *options) {
     call c;
     const apsis_image *const images[] = {set, eccentricity, farthest};
+    const apsis_image *checked[3]; /* of the extent of the whole image, where that counts */
+    apsis_image of_all[3];
     apsis_image whole[3] = {{NULL}};
     outcome budget = {APSIS_OK, ""};
     size_t bytes;
     if (!begin(&c, context, comm, set, options)) return end(&c);
-    const apsis_status asked = apsis_workspace_size(context, APSIS_ECCENTRICITY, images, 3, options, &bytes);
+    for (int i = 0; i < 3; ++i) {
+        if (images[i]) of_all[i] = *images[i];
+        if (images[i] && is_ring(&c, set) && images[i]->ndim == set->ndim && images[i]->size[set->ndim - 1] == c.rows)
+            of_all[i].size[set->ndim - 1] = c.extent;
+        checked[i] = images[i] ? &of_all[i] : NULL;
+    }
+    const apsis_status asked = apsis_workspace_size(context, APSIS_ECCENTRICITY, checked, 3, options, &bytes);
     if (asked != APSIS_OK) { /* an argument is wrong */
         const char *const colon = strchr(apsis_message(context), ':');
         fail(&c, asked, "eccentricity%s", colon ? colon : "");
     }
-    if (c.options.flags & APSIS_LABELS)
-        fail(&c, APSIS_ERROR_UNSUPPORTED,
-             "options: APSIS_LABELS is set, but ranks share the eccentricities of sets alone in this version");
     for (int i = 1; i < 3; ++i)
         if (images[i] && !images[i]->data && c.columns * c.rows > 0)
             fail(&c, APSIS_ERROR_ARGUMENT, "%s: data is NULL", i == 1 ? "eccentricity" : "farthest");
-    int64_t wants[2] = {-(farthest != NULL), -(apsis_device(context) != APSIS_CPU)}; /* -1: that is so on a rank */
-    if (!agree(&c, wants, 2) || !gather_set(&c, set, &whole[0])) return end(&c);
+    const apsis_type type = c.options.flags & APSIS_LABELS ? set->type : APSIS_BIT;
+    /* -1: that is so on a rank; then the least type, and, all bits turned, the greatest */
+    int64_t wants[4] = {-(farthest != NULL), -(apsis_device(context) != APSIS_CPU), type, ~(int64_t)type};
+    if (!agree(&c, wants, 4)) return end(&c);
+    if (wants[2] != ~wants[3]) {
+        c.is.status = APSIS_ERROR_ARGUMENT;
+        snprintf(c.is.why, sizeof c.is.why, "set: the label images of all ranks must have one type");
+        return end(&c);
+    }
+    if (!gather_set(&c, set, type, &whole[0])) return end(&c);
     shared s = {&c, false};
     open_whole(&c, set, eccentricity, false, &whole[1]);
     open_whole(&c, set, farthest, wants[0], &whole[2]);

@@ -22,9 +22,13 @@ using Progress = std::function<void(double)>;
 
 /// A part of an image along its last axis; for a whole image, all of it.
 struct Slab {
-    int64_t start = 0, extent = 0;                 // where it begins, and the image's extent
-    const int64_t *above[2] = {}, *below[2] = {};  // as in apsis_slab: of the set, and of its complement
-    void *page_locked = nullptr;                   // a back end's own, for these on their way
+    int64_t start = 0, extent = 0;  // where it begins, and the image's extent
+    // As in apsis_slab: of the set, and of its complement.  Of a label image, whose distances are measured: where the run
+    // begins that goes on in the first row, which may be that row, and the first row beyond that of the last row.
+    const int64_t *above[2] = {}, *below[2] = {};
+    // Of these sites the labels, where a map is to have labels in place of indices.
+    const int64_t *above_labels = nullptr, *below_labels = nullptr;
+    void *page_locked = nullptr;  // a back end's own, for these on their way
 };
 
 /// apsis_distance, its arguments checked and its defaults filled in.
@@ -101,9 +105,14 @@ struct MorphologyJob {
 
 /// apsis_slab_summary, checked likewise.  From the distance job it uses the set and where the slab begins.  It leaves the set,
 /// or its complement, in words at the beginning of its scratch memory.
+///
+/// If `labels`, the set is a label image, or of APSIS_BIT, and its first and last runs are told; nothing is left.
 struct SummaryJob : DistanceJob {
     bool is_opposite = false;                   // whether the words that it finds there are those of the opposite set
     int64_t *first = nullptr, *last = nullptr;  // host memory; nullptr: not wanted
+
+    /// How many numbers are told in each of them: of labels the row, the row beyond the run, and the label, [3][column].
+    int64_t told() const { return labels ? 3 * columns() : columns(); }
 };
 
 /// What a slab has been told, for its labels: the fields of apsis_slab_labels.  Views of APSIS_I64; they are without data where
@@ -164,6 +173,7 @@ struct GeodesicJob {
     View distance;  // without data: not wanted
     View nearest;   // without data: not wanted
     int axes = 2;
+    Periodic periodic;
     bool complement = false;
     Steps steps;
     int64_t indices = 0;      // of the pixels of all the image: none is larger
@@ -192,6 +202,7 @@ struct EccentricityJob {
     View farthest;      // without data: not wanted
     int axes = 2;
     int connectivity = 1;
+    Periodic periodic;
     apsis_method method = APSIS_AUTO;
     bool complement = false;
     bool by_value = false;  // the set is a label image, of APSIS_U8 or wider: steps go from value to equal value

@@ -52,11 +52,12 @@ void BorderPaths::enter(GeodesicJob &job, const int64_t *lengths, const int64_t 
     for (int64_t y = 0; y < height; ++y)
         for (int64_t x = 0; x < width; ++x) {
             int64_t length = NO_PATH, seed = NO_SEED;
-            for (int64_t v = std::max<int64_t>(y - across, 0); v <= std::min(y + across, height - 1); ++v)
-                for (int64_t u = std::max<int64_t>(x - 1, 0); u <= std::min(x + 1, width - 1); ++u) {
+            for (int dy = -across; dy <= across; ++dy)
+                for (int dx = -1; dx <= 1; ++dx) {
+                    const int64_t u = job.periodic.wrap(0, x + dx, width), v = job.periodic.wrap(1, y + dy, height);
+                    if (u < 0 || v < 0) continue;
                     const int64_t from = v * width + u;
-                    const int kind = across ? kind_of(u != x, v != y, 1) : kind_of(u != x, 1, 0);
-                    const int64_t step = job.steps.weight[kind];
+                    const int64_t step = job.steps.weight[across ? kind_of(dx, dy, 1) : kind_of(dx, 1, 0)];
                     if (step == 0 || lengths[from] == NO_PATH || lengths[from] + step > length) continue;
                     if (lengths[from] + step > job.steps.limit) continue;
                     const int64_t other = seeds ? seeds[from] : NO_SEED;

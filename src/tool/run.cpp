@@ -43,7 +43,7 @@ Run::Run(const RunRequest &request, Outputs &outputs, Progress &progress)
 }
 
 void Run::plan(Maps maps) {
-    if (request_.reading.labels && maps.whole.empty()) maps.whole = "label images have no slabs";
+    if (request_.reading.periodic && maps.whole.empty()) maps.whole = "--periodic has no slabs";
     Demand demand;
     demand.shape = shape();
     demand.set = set_.type();
@@ -79,7 +79,7 @@ std::int64_t Run::scratch(const Maps &maps, const Shape &slab) const {
         images[place] = {nullptr, type, slab.dimensions, {slab.width, slab.height, slab.depth}, {}, APSIS_HOST, 0};
         call[place] = &images[place];
     };
-    describe(0, APSIS_BIT);
+    describe(0, set_.type());
     for (const auto &[key, type] : maps.types) describe(std::string_view(key) == "nearest" ? 2 : 1, type);
     const bool distance = maps.transform == APSIS_DISTANCE, pages = maps.options.flags & APSIS_SLICES;
     if (std::string_view(maps.types[0].first) == "cells" && distance) std::swap(call[1], call[2]);  // nearest pixels
@@ -138,6 +138,7 @@ apsis_options Run::options() const {
     apsis_options options = APSIS_OPTIONS_INIT;
     if (set_.complement()) options.flags |= APSIS_COMPLEMENT;
     if (request_.reading.labels) options.flags |= APSIS_LABELS;
+    options.flags |= request_.reading.periodic;
     if (set_.pages() > 1 && !request_.reading.volume) options.flags |= APSIS_SLICES;
     return options;
 }
@@ -226,7 +227,8 @@ void Run::finish() {
 
 void Run::print_input(Json &json) const {
     json.member("input", request_.input).member("width", shape().width).member("height", shape().height);
-    json.member("pages", set_.pages()).member("volume", request_.reading.volume).member("pixels", shape().pixels());
+    json.member("pages", set_.pages()).member("volume", request_.reading.volume);
+    json.member("periodic", request_.reading.periodic_axes()).member("pixels", shape().pixels());
     if (!request_.running.dry) json.member("sites", image_.sites);
     json.member("sites_are", word_of(request_.reading.sites));
     json.member_or_null("threshold", request_.reading.threshold).member("labels", request_.reading.labels);

@@ -198,7 +198,7 @@ void SetFile::read_page(std::int64_t z, BinaryImage &image, const Report &report
     const size_t number = static_cast<size_t>(z);
     const TiffPage &page = reader_->pages()[number];
     const Raster band =
-        image.spill ? Raster(APSIS_BIT, {page.width, reader_->rows_at_once(number)}, "rows of an image") : Raster();
+        image.spill ? Raster(type(), {page.width, reader_->rows_at_once(number)}, "rows of an image") : Raster();
     std::int64_t before = 0;  // rows that are in the file already
     std::atomic<std::int64_t> nonzero{0};
     const auto sink = [&](const SampleBlock &block) {

@@ -14,7 +14,7 @@
 namespace tool {
 
 struct BinaryImage {
-    Raster marks;  // the non-zero samples, one bit each; if they are in `spill`, of a slab for each device; or labels
+    Raster marks;  // the non-zero samples, one bit each, or labels; if they are in `spill`, of a slab for each device
     std::unique_ptr<ScratchFile> spill;
     std::int64_t extent = 0;            // of those slabs
     bool complement = false;            // the set is the zero samples
@@ -38,12 +38,12 @@ class SetFile {
     const TiffTags &tags() const { return reader_->pages()[0].tags; }
     /// Whether the set consists of the samples that count as zero.
     bool complement() const { return complement_; }
-    /// The type of its pixels in memory: APSIS_BIT, or that of labels, which are read at once.
+    /// The type of its pixels in memory: APSIS_BIT, or that of labels.
     apsis_type type() const;
     /// Bytes of the set; of memory that it takes to read beside it, and more to keep it in a file.
-    std::int64_t set_bytes() const { return (shape_.width + 7) / 8 * shape_.height * shape_.depth; }
+    std::int64_t set_bytes() const { return row_bytes() * shape_.height * shape_.depth; }
     std::int64_t reading_bytes() const { return reader_->reading_bytes(0); }
-    std::int64_t spilling_bytes() const { return (shape_.width + 7) / 8 * reader_->rows_at_once(0); }
+    std::int64_t spilling_bytes() const { return row_bytes() * reader_->rows_at_once(0); }
 
     /// Reads all pages, and prints a warning for every page with damage that is tolerated.  Without room in memory the set is
     /// kept in a file beside `spill`, and slabs, one for each device, are at most `extent` long.
@@ -53,6 +53,7 @@ class SetFile {
     Raster read_part(std::int64_t start, std::int64_t extent);
 
   private:
+    std::int64_t row_bytes() const { return (shape_.width * bits_of(type()) + 7) / 8; }
     std::int64_t take_row(const TiffPage &page, const SampleBlock &block, std::int64_t y, std::int64_t z,
                           std::uint8_t *row) const;
     void read_page(std::int64_t z, BinaryImage &image, const Report &report);

@@ -28,6 +28,22 @@ std::int64_t parse_size(const std::string &word) {
     return size;
 }
 
+constexpr std::string_view kAxes = "xyz";
+
+/// x,y: flags of axes.
+std::uint32_t parse_axes(const std::string &words) {
+    std::uint32_t axes = 0;
+    for (std::string_view rest = words;;) {
+        const size_t comma = rest.find(','), axis = comma == 1 || rest.size() == 1 ? kAxes.find(rest[0]) : kAxes.npos;
+        const std::uint32_t flag = axis == kAxes.npos ? 0 : std::uint32_t{APSIS_PERIODIC_X} << axis;
+        if (flag == 0 || axes & flag)
+            usage("--periodic is " + quoted(words) + ", but must be axes, each once, such as x or x,y");
+        axes |= flag;
+        if (comma == rest.npos) return axes;
+        rest.remove_prefix(comma + 1);
+    }
+}
+
 /// The number of a CUDA device, or -1.
 int number_of_device(std::string_view word) {
     int device = -1;
@@ -91,7 +107,26 @@ void InputSettings::add_file_to(Arguments &arguments) {
     add_tolerate(arguments, tolerate);
 }
 
+void InputSettings::add_periodic(Arguments &arguments) {
+    arguments.custom("--periodic", "x,y,z",
+                     "The image closes on itself along these axes, such as x or x,y: behind the last pixel follows the first "
+                     "one. An axis has at least 2 pixels; z is for --volume. All of the image is in memory. Default: none.",
+                     [this](const std::string &word) { periodic = parse_axes(word); });
+}
+
+std::string InputSettings::periodic_axes() const {
+    std::string axes;
+    for (size_t axis = 0; axis < kAxes.size(); ++axis) {
+        if (!(periodic & std::uint32_t{APSIS_PERIODIC_X} << axis)) continue;
+        if (!axes.empty()) axes += ',';
+        axes += kAxes[axis];
+    }
+    return axes;
+}
+
 void InputSettings::check() {
+    if (periodic & APSIS_PERIODIC_Z && !volume)
+        usage("--periodic is " + quoted(periodic_axes()) + ", but z is an axis with --volume alone");
     labels = labels || delta;
     if (!labels) return;
     const std::string taken = std::string(labels_option()) + " takes samples as they are, but ";

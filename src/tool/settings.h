@@ -21,15 +21,20 @@ struct InputSettings {
     bool volume = false;
     bool labels = false;          // every value other than 0 is a set of its own
     std::optional<double> delta;  // how far they may differ: the image is a grey one, of floats too, up to 32 bits
+    std::uint32_t periodic = 0;   // flags of the axes along which the image closes on itself
     bool tolerate = false;
     std::optional<std::int64_t> max_pixels;
 
     void add_to(Arguments &arguments);
     /// Those of them that do not say which pixels are the set.
     void add_file_to(Arguments &arguments);
+    /// An option of verbs that take images that close on themselves.
+    void add_periodic(Arguments &arguments);
+    /// Those axes as in the option: "x,y"; "" if there are none.
+    std::string periodic_axes() const;
     /// The option that asks for labels.
     const char *labels_option() const { return delta ? "--delta" : "--labels"; }
-    /// Reads labels where there is a delta.  Fails with a usage error if options do not go with labels.
+    /// Reads labels where there is a delta.  Fails with a usage error if options do not go with labels, or with pages.
     void check();
 };
 

@@ -78,8 +78,10 @@ Cut cut_to_fit(const Demand &demand, std::int64_t memory, std::int64_t limit) {
 std::int64_t SlabMaps::numbers(std::int64_t slabs, const apsis_options &options) {
     if (slabs == 1 || options.flags & APSIS_SLICES) return 0;
     const std::int64_t group = group_of(slabs), side = 2 * group + 1 + (slabs + group - 1) / group;
-    return side * (options.flags & APSIS_SIGNED ? 2 : 1);
+    return side * (options.flags & APSIS_SIGNED ? 2 : 1) * told(options);
 }
+
+std::int64_t SlabMaps::told(const apsis_options &options) { return options.flags & APSIS_LABELS ? 3 : 1; }
 
 SlabMaps::SlabMaps(const Device &device, const BinaryImage &image, const Shape &shape, const Cut &cut,
                    const apsis_options &options, Call whole)
@@ -89,10 +91,11 @@ SlabMaps::SlabMaps(const Device &device, const BinaryImage &image, const Shape &
       cut_(cut),
       options_(options),
       whole_(std::move(whole)),
+      told_(told(options) * shape.columns()),
       group_(cut.slabs) {
     if (cut.slabs == 1 || options.flags & APSIS_SLICES) return;
     group_ = group_of(cut.slabs);
-    const auto rows = [&](std::int64_t count) { return allocate(8 * shape_.columns(), count, "columns of slabs"); };
+    const auto rows = [&](std::int64_t count) { return allocate(8 * told_, count, "columns of slabs"); };
     for (int side = 0; side < (options.flags & APSIS_SIGNED ? 2 : 1); ++side) {
         sides_.push_back({options, rows(group_ + 1), rows(group_), rows((cut.slabs + group_ - 1) / group_)});
         sides_.back().options.flags ^= side ? APSIS_COMPLEMENT : 0;
@@ -104,36 +107,41 @@ void SlabMaps::summarize(const Side &side, std::int64_t slab, std::int64_t *firs
     device_.check(apsis_slab_summary(device_.context(), &set, cut_.start(slab), first, last, &side.options));
 }
 
+void SlabMaps::merge(const std::int64_t *first, const std::int64_t *last, std::int64_t *all) const {
+    const auto merge_told = options_.flags & APSIS_LABELS ? apsis_slab_merge_labels : apsis_slab_merge;
+    merge_told(shape_.columns(), first, last, all, all);
+}
+
 /// What is below the last slab of each group.
 void SlabMaps::gather_corners(Side &side) {
-    const std::int64_t columns = shape_.columns(), groups = (cut_.slabs + group_ - 1) / group_;
-    std::int64_t *corner = side.row(side.corners, groups - 1, columns), *const first = side.row(side.below, 0, columns);
-    std::fill_n(corner, columns, INT64_MAX);
+    const std::int64_t groups = (cut_.slabs + group_ - 1) / group_;
+    std::int64_t *corner = side.row(side.corners, groups - 1, told_), *const first = side.row(side.below, 0, told_);
+    std::fill_n(corner, told_, INT64_MAX);
     for (std::int64_t slab = cut_.slabs - 1; slab >= group_; --slab) {
         if (slab % group_ == group_ - 1 || slab == cut_.slabs - 1) {
-            std::copy_n(corner, columns, corner - columns);
-            corner -= columns;
+            std::copy_n(corner, told_, corner - told_);
+            corner -= told_;
         }
         summarize(side, slab, first, nullptr);
-        apsis_slab_merge(columns, first, nullptr, corner, nullptr);
+        merge(first, nullptr, corner);
     }
 }
 
 /// What is above and below each slab of a group.
 void SlabMaps::gather_group(Side &side, std::int64_t first) {
-    const std::int64_t columns = shape_.columns(), slabs = std::min(group_, cut_.slabs - first);
-    const auto above = [&](std::int64_t i) { return side.row(side.above, i, columns); };
-    const auto below = [&](std::int64_t i) { return side.row(side.below, i, columns); };
+    const std::int64_t slabs = std::min(group_, cut_.slabs - first);
+    const auto above = [&](std::int64_t i) { return side.row(side.above, i, told_); };
+    const auto below = [&](std::int64_t i) { return side.row(side.below, i, told_); };
     if (first == 0)
-        std::fill_n(above(0), columns, -1);
+        std::fill_n(above(0), told_, -1);
     else
-        std::copy_n(above(group_), columns, above(0));
-    std::copy_n(side.row(side.corners, first / group_, columns), columns, below(slabs - 1));
+        std::copy_n(above(group_), told_, above(0));
+    std::copy_n(side.row(side.corners, first / group_, told_), told_, below(slabs - 1));
     for (std::int64_t i = slabs - 1; i >= 0; --i) {
         summarize(side, first + i, i > 0 ? below(i - 1) : nullptr, above(i + 1));
-        if (i > 0) apsis_slab_merge(columns, below(i), nullptr, below(i - 1), nullptr);
+        if (i > 0) merge(below(i), nullptr, below(i - 1));
     }
-    for (std::int64_t i = 0; i < slabs; ++i) apsis_slab_merge(columns, nullptr, above(i), nullptr, above(i + 1));
+    for (std::int64_t i = 0; i < slabs; ++i) merge(nullptr, above(i), above(i + 1));
 }
 
 void SlabMaps::gather(std::int64_t first) {
@@ -144,24 +152,28 @@ void SlabMaps::gather(std::int64_t first) {
 }
 
 void SlabMaps::compute(int device, std::int64_t slab, const Raster &distance, const Raster &nearest) const {
-    const std::int64_t extent = cut_.extent_of(slab, shape_), columns = shape_.columns();
+    const std::int64_t extent = cut_.extent_of(slab, shape_);
     const apsis_image set = image_.slab(cut_.start(slab), extent, device);
     apsis_image part, indices;
     const apsis_image *const to = distance ? &(part = distance.part(0, extent)) : nullptr;
     const apsis_image *const which = nearest ? &(indices = nearest.part(0, extent)) : nullptr;
+    const bool are_labels = options_.flags & APSIS_LABELS && !distance;  // in place of indices
     if (sides_.empty()) {
         device_.check(whole_(device_.context(device), &set, to, which), device);
-        if (nearest && slab > 0) add_to_indices(nearest, extent, cut_.start(slab));
+        if (nearest && slab > 0 && !are_labels) add_to_indices(nearest, extent, cut_.start(slab));
         return;
     }
     apsis_slab place = {cut_.start(slab), shape_.extent(), nullptr, nullptr, nullptr, nullptr};
-    place.above = sides_[0].row(sides_[0].above, slab % group_, columns);
-    place.below = sides_[0].row(sides_[0].below, slab % group_, columns);
+    place.above = sides_[0].row(sides_[0].above, slab % group_, told_);
+    place.below = sides_[0].row(sides_[0].below, slab % group_, told_);
     if (sides_.size() > 1) {
-        place.complement_above = sides_[1].row(sides_[1].above, slab % group_, columns);
-        place.complement_below = sides_[1].row(sides_[1].below, slab % group_, columns);
+        place.complement_above = sides_[1].row(sides_[1].above, slab % group_, told_);
+        place.complement_below = sides_[1].row(sides_[1].below, slab % group_, told_);
     }
-    device_.check(apsis_slab_distance(device_.context(device), &set, &place, to, which, &options_), device);
+    apsis_context *const context = device_.context(device);
+    device_.check(to ? apsis_slab_distance(context, &set, &place, to, which, &options_)
+                     : apsis_slab_voronoi(context, &set, &place, which, &options_),
+                  device);
 }
 
 }  // namespace tool

@@ -74,10 +74,13 @@ class SlabMaps {
         // For each slab of a group, and of `above` for the slab behind it; corners: for the last slab of each group.
         Memory above, below, corners;
 
-        std::int64_t *row(const Memory &rows, std::int64_t number, std::int64_t columns) const {
-            return reinterpret_cast<std::int64_t *>(rows.get()) + number * columns;
+        std::int64_t *row(const Memory &rows, std::int64_t number, std::int64_t told) const {
+            return reinterpret_cast<std::int64_t *>(rows.get()) + number * told;
         }
     };
+    /// How many numbers a column has each way.
+    static std::int64_t told(const apsis_options &options);
+    void merge(const std::int64_t *first, const std::int64_t *last, std::int64_t *all) const;
     void summarize(const Side &side, std::int64_t slab, std::int64_t *first, std::int64_t *last) const;
     void gather_corners(Side &side);
     void gather_group(Side &side, std::int64_t first);
@@ -88,6 +91,7 @@ class SlabMaps {
     Cut cut_;
     apsis_options options_;
     Call whole_;
+    std::int64_t told_;   // numbers that a slab tells each way
     std::int64_t group_;  // slabs in a group
     std::vector<Side> sides_;
 };

@@ -26,7 +26,7 @@ class Options(ctypes.Structure):
     _fields_ = [("struct_size", ctypes.c_uint32), ("flags", ctypes.c_uint32), ("spacing", ctypes.c_double * 3),
                 ("max_distance", ctypes.c_double), ("metric", ctypes.c_int), ("method", ctypes.c_int),
                 ("connectivity", ctypes.c_int32), ("largest", ctypes.c_int32), ("min_area", ctypes.c_int64),
-                ("max_area", ctypes.c_int64), ("budget", ctypes.c_int64)]
+                ("max_area", ctypes.c_int64), ("budget", ctypes.c_int64), ("delta", ctypes.c_double)]
 
     def __init__(self, **fields):
         super().__init__(struct_size=ctypes.sizeof(Options), **fields)

@@ -76,21 +76,23 @@ View as_host(View view) {
 class Outside {
     template <class Job>
     static auto &array_of(Job &job, int i) {
+        if (i >= 4) return i == 4 ? job.slab.above_labels : job.slab.below_labels;
         return i < 2 ? job.slab.above[i] : job.slab.below[i - 2];
     }
+    static constexpr int ARRAYS = 6;
 
   public:
     explicit Outside(const DistanceJob &job) {
-        for (int i = 0; i < 4; ++i)
+        for (int i = 0; i < ARRAYS; ++i)
             if (const int64_t *from = array_of(job, i)) rows_[i].assign(from, from + job.columns());
     }
     void give(DistanceJob &job) const {
-        for (int i = 0; i < 4; ++i)
+        for (int i = 0; i < ARRAYS; ++i)
             if (array_of(job, i)) array_of(job, i) = rows_[i].data();
     }
 
   private:
-    std::vector<int64_t> rows_[4];
+    std::vector<int64_t> rows_[ARRAYS];
 };
 
 class FakeDevice final : public Backend {

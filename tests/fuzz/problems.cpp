@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "calls.h"
+#include "periodic.h"
 
 using namespace soak;
 
@@ -45,8 +46,6 @@ void draw_spacing(Problem &p, Input &in) {
     for (double &each : p.options.spacing) each = in.of({1e-270, 1e270, 1e-40, 1e30, 0.1, M_PI, 1e10, 1e154});
     if (equal) p.options.spacing[1] = p.options.spacing[2] = p.options.spacing[0];
 }
-
-constexpr uint32_t PERIODIC = APSIS_PERIODIC_X | APSIS_PERIODIC_Y | APSIS_PERIODIC_Z;
 
 void draw_options(Problem &p, Input &in) {
     apsis_options &o = p.options;

@@ -230,14 +230,18 @@ void call_wildly(apsis_context *context, Input &in) {
             // Without a set it may be that of a call before, of which no more is known.
             const int64_t columns = images[0] ? columns_of(set.view) : MOST_BYTES;
             std::vector<int64_t> rows[2];
-            for (std::vector<int64_t> &each : rows) each.resize(static_cast<size_t>(columns));
+            for (std::vector<int64_t> &each : rows) each.resize(static_cast<size_t>(3 * columns));  // as with APSIS_LABELS
             status = apsis_slab_summary(used, images[0], odd_number(in), columns ? rows[0].data() : nullptr,
                                         columns ? rows[1].data() : nullptr, options.get());
             break;
         }
         case 7: {
             const apsis_slab slab = {odd_number(in), odd_number(in), nullptr, nullptr, nullptr, nullptr};
-            status = apsis_slab_distance(used, images[0], in.one_in(8) ? nullptr : &slab, images[1], images[2], options.get());
+            if (in.one_in(3))
+                status = apsis_slab_voronoi(used, images[0], in.one_in(8) ? nullptr : &slab, images[1], options.get());
+            else
+                status =
+                    apsis_slab_distance(used, images[0], in.one_in(8) ? nullptr : &slab, images[1], images[2], options.get());
             break;
         }
         case 8: status = apsis_copy(used, images[0], images[1]); break;

@@ -141,6 +141,10 @@ FUNCTION(apsis_slab_distance,
          (apsis_context * ctx, const apsis_image *set, const apsis_slab *slab, const apsis_image *distance,
           const apsis_image *nearest, const apsis_options *options),
          (ctx, set, slab, distance, nearest, options))
+FUNCTION(apsis_slab_voronoi,
+         (apsis_context * ctx, const apsis_image *set, const apsis_slab *slab, const apsis_image *cells,
+          const apsis_options *options),
+         (ctx, set, slab, cells, options))
 FUNCTION(apsis_slab_geodesic,
          (apsis_context * ctx, const apsis_image *set, const apsis_image *seeds, const apsis_slab_paths *slab,
           const apsis_image *distance, const apsis_image *nearest, int64_t *changed, const apsis_options *options),

@@ -45,6 +45,8 @@ static void check_refused(apsis_status got, apsis_status want, const char *words
 #define CELLS apsis_mpi_voronoi(s.context, s.comm, &s.set, s.out.data ? &s.out : NULL, &s.options)
 #define LABELS apsis_mpi_components(s.context, s.comm, &s.set, &s.out, NULL, s.out.reserved, NULL, &s.options)
 #define REACH apsis_mpi_eccentricity(s.context, s.comm, &s.set, NULL, &s.out, NULL, 0, NULL, &s.options)
+#define VALUES apsis_mpi_statistics(s.context, s.comm, &s.set, NULL, s.out.reserved, NULL, &s.options)
+#define PAIRS apsis_mpi_contacts(s.context, s.comm, &s.set, NULL, s.out.reserved, NULL, &s.options)
 #define PATHS apsis_mpi_geodesic(s.context, s.comm, &s.set, s.set.data ? &s.set : NULL, NULL, &s.out, &s.options)
 
 /** A call that all ranks spoil in the same way. */
@@ -70,6 +72,8 @@ void arguments(void) {
     REFUSED(s.out.reserved = -1, LABELS, APSIS_ERROR_ARGUMENT, "capacity is -1");
     REFUSED(s.out.reserved = 1, LABELS, APSIS_ERROR_ARGUMENT, "components not NULL");
     REFUSED(s.out.type = APSIS_F32, LABELS, APSIS_ERROR_ARGUMENT, last);
+    REFUSED(s.out.reserved = 1, VALUES, APSIS_ERROR_ARGUMENT, "components not NULL");
+    REFUSED(s.set.type = APSIS_BIT, PAIRS, APSIS_ERROR_ARGUMENT, last);
     REFUSED(s.out.type = APSIS_F32, PATHS, APSIS_ERROR_ARGUMENT, last);
     REFUSED(s.out.type = APSIS_F32, REACH, APSIS_ERROR_ARGUMENT, "farthest: type is APSIS_F32");
     REFUSED(s.out.data = NULL, REACH, APSIS_ERROR_ARGUMENT, "farthest: data is NULL");
@@ -87,13 +91,18 @@ void arguments(void) {
     ALL_REFUSED(s.options.max_distance = 2, REACH, APSIS_ERROR_ARGUMENT, "rank 0: eccentricity: options: max_distance");
     ALL_REFUSED(s.options.method = APSIS_SWEEP, MAP, APSIS_ERROR_UNSUPPORTED, "APSIS_SWEEP");
     ALL_REFUSED(s.options.largest = -1, LABELS, APSIS_ERROR_ARGUMENT, "largest is -1");
-    ALL_REFUSED(s.options.flags = APSIS_LABELS, MAP, APSIS_ERROR_UNSUPPORTED, "APSIS_LABELS is set, but a slab");
-    ALL_REFUSED(s.options.flags = APSIS_LABELS, CELLS, APSIS_ERROR_UNSUPPORTED, "APSIS_LABELS is set, but a slab");
+    ALL_REFUSED(s.options.flags = APSIS_LABELS | APSIS_COMPLEMENT, MAP, APSIS_ERROR_ARGUMENT, "values have no complement");
+    ALL_REFUSED(s.options.flags = APSIS_BORDER, MAP, APSIS_ERROR_ARGUMENT, "no distance leads to the background");
+    ALL_REFUSED(s.options.flags = APSIS_LABELS | APSIS_BORDER, CELLS, APSIS_ERROR_ARGUMENT, "APSIS_BORDER");
     ALL_REFUSED(s.options.flags = APSIS_LABELS, PATHS, APSIS_ERROR_UNSUPPORTED, "APSIS_LABELS is set, but a slab");
-    ALL_REFUSED(s.options.flags = APSIS_LABELS, REACH, APSIS_ERROR_UNSUPPORTED, "APSIS_LABELS is set, but");
+    ALL_REFUSED(s.options.flags = APSIS_LABELS | APSIS_COMPLEMENT, REACH, APSIS_ERROR_ARGUMENT, "values have no complement");
+    ALL_REFUSED(s.options.flags = APSIS_PERIODIC_X, MAP, APSIS_ERROR_UNSUPPORTED, "APSIS_PERIODIC_X is set, but a slab");
+    ALL_REFUSED(s.options.flags = APSIS_PERIODIC_Y, LABELS, APSIS_ERROR_UNSUPPORTED, "APSIS_PERIODIC_Y is set, but a slab");
     ALL_REFUSED((s.options.flags = APSIS_LABELS, s.options.delta = 2), LABELS, APSIS_ERROR_UNSUPPORTED,
                 "delta is 2, but values in slabs must be equal");
     ALL_REFUSED(s.options.flags = APSIS_LABELS | APSIS_COMPLEMENT, LABELS, APSIS_ERROR_ARGUMENT, "values have no complement");
+    ALL_REFUSED(s.options.flags = APSIS_DENSE, VALUES, APSIS_ERROR_UNSUPPORTED, "APSIS_DENSE");
+    ALL_REFUSED(s.options.flags = APSIS_PERIODIC_X, PAIRS, APSIS_ERROR_UNSUPPORTED, "APSIS_PERIODIC_X");
     ALL_REFUSED(s.comm = MPI_COMM_NULL, MAP, APSIS_ERROR_ARGUMENT, "MPI_COMM_NULL");
     int64_t start;
     check_refused(apsis_mpi_extent(MPI_COMM_WORLD, -1, &start, &start), APSIS_ERROR_ARGUMENT, "extent is -1", "-1");
@@ -230,11 +239,16 @@ static void check_bytes(problem *p) {
     MPI_Allgather(&p->start, 1, MPI_INT64_T, starts, 1, MPI_INT64_T, MPI_COMM_WORLD);
     MPI_Allgather(&p->rows, 1, MPI_INT64_T, rows, 1, MPI_INT64_T, MPI_COMM_WORLD);
 
-    if (is_signed) p->options.flags = APSIS_SIGNED;
+    const bool by_labels = !is_signed && roll(2);
+    if (is_signed || by_labels) p->options.flags = is_signed ? APSIS_SIGNED : APSIS_LABELS;
     counted = (counts){0};
     CHECK(!apsis_mpi_distance(ctx, MPI_COMM_WORLD, &set, &out, NULL, &p->options), "%s", p->text);
     counts all = all_counted();
-    CHECK(all.sent == (is_signed ? 32 : 16) * p->columns * (ranks - 1), "%lld bytes: %s", (long long)all.sent, p->text);
+    CHECK(all.sent == (is_signed   ? 32
+                       : by_labels ? 48
+                                   : 16) *
+                          p->columns * (ranks - 1),
+          "%lld bytes: %s", (long long)all.sent, p->text);
     CHECK(all.broadcast == 0 && all.agreed == (is_signed ? 5 : 4), "%lld, %lld", (long long)all.broadcast,
           (long long)all.agreed);
 

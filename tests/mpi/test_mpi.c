@@ -23,38 +23,6 @@ static void extents(void) {
     }
 }
 
-/** A distance or Voronoi map with random options. */
-static void check_map(problem *p) {
-    static const apsis_type types[] = {APSIS_F32, APSIS_F64, APSIS_I32, APSIS_I64};
-    static const apsis_metric metrics[] = {APSIS_EUCLIDEAN, APSIS_CITY_BLOCK, APSIS_CHESSBOARD};
-    const apsis_type type = types[roll(4)], index = types[2 + roll(2)];
-    const int64_t pixels = p->columns * p->height;
-    const bool is_voronoi = roll(4) == 0;
-    p->options.metric = metrics[roll(is_voronoi ? 2 : 3)];
-    const bool wants_nearest = is_voronoi || (p->options.metric != APSIS_CHESSBOARD && roll(2));
-    if (roll(2)) p->options.flags |= APSIS_COMPLEMENT;
-    if (roll(2) && !is_voronoi) p->options.flags |= APSIS_SIGNED;
-    if (roll(4) == 0) p->options.max_distance = 1 + (double)roll(12);
-    if (roll(3) == 0 && (is_voronoi || type > APSIS_I64) && p->options.metric != APSIS_CHESSBOARD)
-        for (int a = 0; a < 3; ++a) p->options.spacing[a] = 1 + (double)roll(3);
-    uint8_t *const far = must_alloc(pixels * 8), *const near = must_alloc(pixels * 8);
-    const apsis_image set = whole(p, APSIS_U8, p->mask), far_image = whole(p, type, far), near_image = whole(p, index, near);
-    apsis_image my_set = open_rows(p, APSIS_U8, p->mask), my_far = open_rows(p, type, NULL),
-                my_near = open_rows(p, index, NULL);
-    const apsis_image *const nearest = wants_nearest ? &near_image : NULL, *const my_nearest = wants_nearest ? &my_near : NULL;
-    if (is_voronoi) {
-        CHECK(!apsis_voronoi(cpu, &set, &near_image, &p->options), "%s: %s", p->text, apsis_message(cpu));
-        CHECK(!apsis_mpi_voronoi(ctx, MPI_COMM_WORLD, &my_set, &my_near, &p->options), "%s", p->text);
-    } else {
-        CHECK(!apsis_distance(cpu, &set, &far_image, nearest, &p->options), "%s: %s", p->text, apsis_message(cpu));
-        CHECK(!apsis_mpi_distance(ctx, MPI_COMM_WORLD, &my_set, &my_far, my_nearest, &p->options), "%s", p->text);
-        check_rows(p, &my_far, far, "distances");
-    }
-    if (wants_nearest) check_rows(p, &my_near, near, "nearest pixels");
-    apsis_free(ctx, &my_set), apsis_free(ctx, &my_far), apsis_free(ctx, &my_near);
-    free(far), free(near);
-}
-
 /** Makes a label image of the set: some values, in rows or at random, of another type than bytes at times. */
 static apsis_type draw_labels(problem *p) {
     const int64_t pixels = p->columns * p->height, values = 1 + roll(4), run = 1 + roll(9);
@@ -71,6 +39,40 @@ static apsis_type draw_labels(problem *p) {
     p->mask = pixel;
     p->options.flags |= APSIS_LABELS;
     return type;
+}
+
+/** A distance or Voronoi map with random options. */
+static void check_map(problem *p) {
+    static const apsis_type types[] = {APSIS_F32, APSIS_F64, APSIS_I32, APSIS_I64};
+    static const apsis_metric metrics[] = {APSIS_EUCLIDEAN, APSIS_CITY_BLOCK, APSIS_CHESSBOARD};
+    const bool by_labels = roll(3) == 0;
+    const apsis_type taken = by_labels ? draw_labels(p) : APSIS_U8;
+    const apsis_type type = types[roll(4)], index = taken == APSIS_I64 ? APSIS_I64 : types[2 + roll(2)];
+    const int64_t pixels = p->columns * p->height;
+    const bool is_voronoi = roll(4) == 0;
+    p->options.metric = metrics[roll(is_voronoi || by_labels ? 2 : 3)];
+    const bool wants_nearest = is_voronoi || (p->options.metric != APSIS_CHESSBOARD && roll(2));
+    if (!by_labels && roll(2)) p->options.flags |= APSIS_COMPLEMENT;
+    if (!by_labels && roll(2) && !is_voronoi) p->options.flags |= APSIS_SIGNED;
+    if (!is_voronoi && p->options.flags && roll(3) == 0) p->options.flags |= APSIS_BORDER;
+    if (roll(4) == 0) p->options.max_distance = 1 + (double)roll(12);
+    if (roll(3) == 0 && (is_voronoi || type > APSIS_I64) && p->options.metric != APSIS_CHESSBOARD)
+        for (int a = 0; a < 3; ++a) p->options.spacing[a] = 1 + (double)roll(3);
+    uint8_t *const far = must_alloc(pixels * 8), *const near = must_alloc(pixels * 8);
+    const apsis_image set = whole(p, taken, p->mask), far_image = whole(p, type, far), near_image = whole(p, index, near);
+    apsis_image my_set = open_rows(p, taken, p->mask), my_far = open_rows(p, type, NULL), my_near = open_rows(p, index, NULL);
+    const apsis_image *const nearest = wants_nearest ? &near_image : NULL, *const my_nearest = wants_nearest ? &my_near : NULL;
+    if (is_voronoi) {
+        CHECK(!apsis_voronoi(cpu, &set, &near_image, &p->options), "%s: %s", p->text, apsis_message(cpu));
+        CHECK(!apsis_mpi_voronoi(ctx, MPI_COMM_WORLD, &my_set, &my_near, &p->options), "%s", p->text);
+    } else {
+        CHECK(!apsis_distance(cpu, &set, &far_image, nearest, &p->options), "%s: %s", p->text, apsis_message(cpu));
+        CHECK(!apsis_mpi_distance(ctx, MPI_COMM_WORLD, &my_set, &my_far, my_nearest, &p->options), "%s", p->text);
+        check_rows(p, &my_far, far, "distances");
+    }
+    if (wants_nearest) check_rows(p, &my_near, near, "nearest pixels");
+    apsis_free(ctx, &my_set), apsis_free(ctx, &my_far), apsis_free(ctx, &my_near);
+    free(far), free(near);
 }
 
 /** Components with random options; the statistics for all ranks, or for one, or for none. */
@@ -108,6 +110,39 @@ static void check_components(problem *p) {
     free(numbers), free(known), free(mine);
 }
 
+/** Statistics and contacts of the values of a label image, for some ranks. */
+static void check_values(problem *p) {
+    enum { ROOM = 64 };
+    const apsis_type taken = draw_labels(p);
+    apsis_component known[ROOM], mine[ROOM];
+    apsis_contact pairs[ROOM], my_pairs[ROOM];
+    const bool asks = roll(2) || rank % 2;
+    int64_t count = -1, my_count = -1;
+    p->options.flags = 0;
+    p->options.connectivity = 1 + (int)roll(p->ndim);
+    for (int a = 0; a < 3; ++a) p->options.spacing[a] = 0.1 * (double)(1 + roll(3));
+    const apsis_image labels = whole(p, taken, p->mask);
+    apsis_image my_labels = open_rows(p, taken, p->mask);
+    CHECK(!apsis_statistics(cpu, &labels, known, ROOM, &count, NULL), "%s: %s", p->text, apsis_message(cpu));
+    CHECK(!apsis_mpi_statistics(ctx, MPI_COMM_WORLD, &my_labels, asks ? mine : NULL, asks ? ROOM : 0, &my_count, NULL), "%s",
+          p->text);
+    CHECK(my_count == count, "%lld values, not %lld of %s", (long long)my_count, (long long)count, p->text);
+    if (asks) CHECK(memcmp(mine, known, (size_t)count * sizeof *known) == 0, "values of %s", p->text);
+    CHECK(!apsis_contacts(cpu, &labels, pairs, ROOM, &count, &p->options), "%s: %s", p->text, apsis_message(cpu));
+    CHECK(!apsis_mpi_contacts(ctx, MPI_COMM_WORLD, &my_labels, asks ? my_pairs : NULL, asks ? ROOM : 0, &my_count, &p->options),
+          "%s", p->text);
+    CHECK(my_count == count, "%lld pairs, not %lld of %s", (long long)my_count, (long long)count, p->text);
+    if (asks) CHECK(memcmp(my_pairs, pairs, (size_t)count * sizeof *pairs) == 0, "contacts of %s", p->text);
+    apsis_free(ctx, &my_labels);
+}
+
+/** Lets the image close on itself along some axes. */
+static void draw_periodic(problem *p) {
+    if (roll(3)) return;
+    for (int a = 0; a < p->ndim; ++a)
+        if (p->size[a] > 1 && roll(2)) p->options.flags |= (uint32_t)APSIS_PERIODIC_X << a;
+}
+
 /** Geodesic distance with random options. */
 static void check_paths(problem *p) {
     static const apsis_metric metrics[] = {APSIS_EUCLIDEAN, APSIS_CITY_BLOCK, APSIS_CHESSBOARD, APSIS_CHAMFER};
@@ -116,6 +151,7 @@ static void check_paths(problem *p) {
     const bool wants_nearest = roll(2), i_want_it = wants_nearest && (roll(2) || rank % 2);
     if (roll(2)) p->options.flags |= APSIS_COMPLEMENT;
     if (roll(4) == 0) p->options.max_distance = 1 + (double)roll(20);
+    draw_periodic(p);
     uint8_t *const far = must_alloc(p->columns * p->height * 8), *const near = must_alloc(p->columns * p->height * 8);
     const apsis_image set = whole(p, APSIS_U8, p->mask), seeds = whole(p, APSIS_U8, p->seeds);
     const apsis_image far_image = whole(p, type, far), near_image = whole(p, APSIS_I64, near);
@@ -138,12 +174,15 @@ static void check_reach(problem *p) {
     const apsis_type type = p->options.metric != APSIS_EUCLIDEAN && roll(2) ? APSIS_I32 : APSIS_F32;
     const bool wants_farthest = roll(2), i_want_it = wants_farthest && (roll(2) || rank == 0), i_want_far = roll(2) || rank % 2;
     if (roll(2)) p->options.flags |= APSIS_COMPLEMENT;
-    if (roll(4) == 0 && p->ndim == 3) p->options.flags |= APSIS_SLICES;
+    const int64_t pixels = p->columns * p->height; /* of many, and of those of a torus, some need too many fields for a test */
     if (roll(3) == 0) p->options.budget = 1 + roll(40);
+    if (p->options.budget || pixels < 1500) draw_periodic(p);
+    const apsis_type taken = roll(3) || p->options.flags & APSIS_COMPLEMENT ? APSIS_U8 : draw_labels(p);
+    if (roll(4) == 0 && p->ndim == 3 && !(p->options.flags & APSIS_PERIODIC_Z)) p->options.flags |= APSIS_SLICES;
     uint8_t *const far = must_alloc(p->columns * p->height * 8), *const farthest = must_alloc(p->columns * p->height * 8);
-    const apsis_image set = whole(p, APSIS_U8, p->mask), far_image = whole(p, type, far),
+    const apsis_image set = whole(p, taken, p->mask), far_image = whole(p, type, far),
                       farthest_image = whole(p, APSIS_I64, farthest);
-    apsis_image my_set = open_rows(p, APSIS_U8, p->mask), my_far = open_rows(p, type, NULL),
+    apsis_image my_set = open_rows(p, taken, p->mask), my_far = open_rows(p, type, NULL),
                 my_farthest = open_rows(p, APSIS_I64, NULL);
     apsis_extent want[ROOM], got[ROOM];
     int64_t count = -1, my_count = -1;
@@ -166,6 +205,8 @@ static void random_maps(void) { with_random_images(check_map, 60, 40, 30); }
 
 static void random_components(void) { with_random_images(check_components, 150, 30, 20); }
 
+static void random_values(void) { with_random_images(check_values, 60, 30, 20); }
+
 static void random_paths(void) { with_random_images(check_paths, 50, 30, 20); }
 
 static void random_reach(void) { with_random_images(check_reach, 16, 90, 90); }
@@ -177,6 +218,7 @@ int main(int argc, char **argv) {
     } cases[] = {{"extents", extents},
                  {"random_maps", random_maps},
                  {"random_components", random_components},
+                 {"random_values", random_values},
                  {"random_paths", random_paths},
                  {"random_reach", random_reach},
                  {"arguments", arguments},

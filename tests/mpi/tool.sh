@@ -35,6 +35,9 @@ same_labels() {
     python3 "$here/tiff.py" same "$work/3.tif" "$work/want.tif"
 }
 same_labels "$work/numbers.tif"
+same distance "$work/numbers.tif" --labels --border
+same voronoi "$work/numbers.tif" --labels --max-distance 9
+same distance "$volume" --volume --signed --border
 same_labels "$volume" --volume
 same distance "$volume" --volume --spacing 1,1,2
 same components "$volume" --volume --connectivity 26 --type i64
@@ -61,7 +64,7 @@ refused 1 "exists" distance "$page" "$work/3.tif"
 refused 2 "unknown verb" geodesic "$page" "$work/new.tif"
 refused 11 "type is an integer" distance "$page" "$work/new.tif" --type i32 --spacing 2
 refused 2 "takes samples as they are, but --threshold is 3" components "$page" "$work/new.tif" --labels --threshold 3
-refused 2 "unknown option '--labels'" distance "$page" "$work/new.tif" --labels
+refused 11 "no distance leads to the background" distance "$page" "$work/new.tif" --border
 head -c 40000 "$page" >"$work/short.tif"
 refused 1 "cannot read" distance "$work/short.tif" "$work/new.tif"
 ranks 1 distance --help | grep -q -- --signed

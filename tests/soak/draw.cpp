@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "masks.h"
+#include "periodic.h"
 
 namespace soak {
 
@@ -137,11 +138,12 @@ void draw_delta(Problem &p, Dice &dice) {
     if (dice.one_in(3)) p.options.delta = std::floor(p.options.delta / step) * step;
 }
 
-constexpr uint32_t PERIODIC = APSIS_PERIODIC_X | APSIS_PERIODIC_Y | APSIS_PERIODIC_Z;
-
+/// Periodic axes; of distances and cells only where they are taken.
 void draw_periodic(Problem &p, Dice &dice) {
     apsis_options &o = p.options;
-    if (o.method != APSIS_AUTO || o.flags & APSIS_CONNECTED || o.metric > APSIS_CITY_BLOCK || !dice.one_in(5)) return;
+    const bool is_path = p.transform == APSIS_GEODESIC || p.transform == APSIS_ECCENTRICITY;
+    if (!is_path && (o.method != APSIS_AUTO || o.flags & APSIS_CONNECTED || o.metric > APSIS_CITY_BLOCK)) return;
+    if (!dice.one_in(5)) return;
     for (int a = 0; a < (o.flags & APSIS_SLICES ? 2 : p.ndim); ++a)
         if (p.size[static_cast<size_t>(a)] != 1 && dice.one_in(2)) o.flags |= uint32_t(APSIS_PERIODIC_X) << a;
 }
@@ -232,10 +234,12 @@ void draw_paths(Problem &p, Dice &dice) {
     p.type[FIRST] = reals ? dice.of({APSIS_F32, APSIS_F64}) : dice.of({APSIS_F32, APSIS_F64, APSIS_I32, APSIS_I64});
     p.type[SECOND] = dice.one_in(2) ? dice.of({APSIS_I32, APSIS_I64}) : apsis_type(0);
     if (p.type[SECOND] && dice.one_in(4)) p.type[FIRST] = apsis_type(0);
+    draw_periodic(p, dice);
     if (p.transform == APSIS_GEODESIC) {
         if (dice.one_in(4)) o.max_distance = 300 * dice.real();
         return;
     }
+    if (dice.one_in(3)) draw_labels(p, dice);
     draw_records(p, dice);
     if (dice.one_in(3))
         o.budget = dice.magnitude(1, 60);
@@ -269,7 +273,8 @@ Layout draw_layout(Dice &dice) {
 /// Slabs are for some options only; others would be refused for the slab's sake.
 bool has_slabs(const Problem &p) {
     const apsis_options &o = p.options;
-    if (o.method != APSIS_AUTO || o.flags & (APSIS_SLICES | APSIS_LABELS | APSIS_BORDER | PERIODIC)) return false;
+    if (o.method != APSIS_AUTO || o.flags & (APSIS_SLICES | PERIODIC)) return false;
+    if (o.flags & APSIS_LABELS && p.transform != APSIS_DISTANCE) return false;
     if (p.transform == APSIS_DISTANCE) return o.metric <= APSIS_CITY_BLOCK || (o.metric == APSIS_CHESSBOARD && !p.type[SECOND]);
     return p.transform == APSIS_GEODESIC || p.transform == APSIS_COMPONENTS;
 }

@@ -23,6 +23,9 @@ std::array<int64_t, 3> size_of(const Problem &p, const Slab &slab) {
 
 int64_t columns_of(const Problem &p) { return p.ndim == 3 ? p.size[0] * p.size[1] : p.size[0]; }
 
+/// The numbers that slabs of maps tell each way.
+int64_t told_of(const Problem &p) { return columns_of(p) * (p.options.flags & APSIS_LABELS ? 3 : 1); }
+
 Buffer set_of(apsis_context *context, const Problem &p, const Route &route, const Slab &slab, int image) {
     Buffer set(context, route.place, p.type[image], p.ndim, size_of(p, slab), p.layout[image]);
     set.put((image == SET ? p.set : p.seeds).data() + slab.start * columns_of(p));
@@ -55,8 +58,8 @@ struct Maps {
 
 std::vector<Slab> slabs_of(const Problem &p, const Route &route) {
     const int64_t extent = p.size[static_cast<size_t>(p.ndim - 1)];
-    const size_t columns = static_cast<size_t>(columns_of(p));
-    const std::vector<int64_t> no_row(columns, INT64_MAX), none(columns, -1);
+    const size_t told = static_cast<size_t>(told_of(p));
+    const std::vector<int64_t> no_row(told, INT64_MAX), none(told, -1);
     std::vector<Slab> slabs;
     int64_t start = 0;
     std::vector<int64_t> cuts = route.cuts;
@@ -78,8 +81,9 @@ bool answered(apsis_context *context, apsis_status status, Outcome &out) {
 
 void run_distance(apsis_context *context, const Problem &p, const Route &route, Outcome &out) {
     const int64_t extent = p.size[static_cast<size_t>(p.ndim - 1)], columns = columns_of(p);
-    const std::vector<int64_t> none_above(static_cast<size_t>(columns), -1),
-        none_below(static_cast<size_t>(columns), INT64_MAX);
+    const std::vector<int64_t> none_above(static_cast<size_t>(told_of(p)), -1),
+        none_below(static_cast<size_t>(told_of(p)), INT64_MAX);
+    const auto merge = p.options.flags & APSIS_LABELS ? apsis_slab_merge_labels : apsis_slab_merge;
     std::vector<Slab> slabs = slabs_of(p, route);
     const int sides = p.options.flags & APSIS_SIGNED ? 2 : 1;
     for (Slab &each : slabs) {
@@ -99,8 +103,8 @@ void run_distance(apsis_context *context, const Problem &p, const Route &route, 
         std::vector<int64_t> below[2] = {none_below, none_below}, above[2] = {none_above, none_above};
         for (int side = 0; side < sides; ++side)
             for (size_t i = 0; i < slabs.size(); ++i) {
-                if (i < k) apsis_slab_merge(columns, nullptr, slabs[i].last[side].data(), nullptr, above[side].data());
-                if (i > k) apsis_slab_merge(columns, slabs[i].first[side].data(), nullptr, below[side].data(), nullptr);
+                if (i < k) merge(columns, nullptr, slabs[i].last[side].data(), nullptr, above[side].data());
+                if (i > k) merge(columns, slabs[i].first[side].data(), nullptr, below[side].data(), nullptr);
             }
         const auto given = [&](const std::vector<int64_t> &array, int side, bool any) {
             return any && side < sides ? array.data() : nullptr;

@@ -4,7 +4,7 @@
 #include <math.h>
 
 problem new_problem(int ndim, int64_t w, int64_t h, int64_t d, const uint8_t *mask) {
-    return (problem){ndim, {w, h, d}, mask, APSIS_OPTIONS_INIT, {1, 1, 1}, 1, NULL};
+    return (problem){ndim, {w, h, d}, mask, APSIS_OPTIONS_INIT, {1, 1, 1}, 1, NULL, false};
 }
 
 int64_t pixels_of(const problem *p) { return p->size[0] * p->size[1] * p->size[2]; }

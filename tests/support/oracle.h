@@ -14,6 +14,7 @@ typedef struct problem {
     int64_t ratio[3]; /* options.spacing is ratio * unit; all 1 where spacing is the default */
     double unit;
     const double *grey; /* of a grey image: the value of each pixel, 0 where the mask is; NULL: the mask has the labels */
+    bool cells;         /* apsis_voronoi is called, for what is nearest alone */
 } problem;
 
 /** The lowest cost from each pixel to its target, and the lowest index that has it; -1 and -1 if there is none.

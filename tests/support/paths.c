@@ -72,14 +72,11 @@ static int64_t dequeue(queue *q) {
 }
 
 static void relax(const problem *p, const scale *s, answer *a, queue *q, int64_t i) {
-    const int64_t w = p->size[0], h = p->size[1], at[3] = {i % w, i / w % h, i / w / h};
     for (int n = 0; n < 27; ++n) {
-        const int d[3] = {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
+        const int64_t d[3] = {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
         const int64_t weight = s->weight[(d[0] ? 1 : 0) | (d[1] ? 2 : 0) | (d[2] ? 4 : 0)], length = a->cost[i] + weight;
-        bool inside = weight > 0;
-        for (int k = 0; k < 3; ++k) inside = inside && at[k] + d[k] >= 0 && at[k] + d[k] < p->size[k];
-        const int64_t j = i + d[0] + w * (d[1] + h * d[2]);
-        if (!inside || !is_member(p, j)) continue;
+        int64_t j;
+        if (weight == 0 || !neighbour_at(p, i, d, &j) || !is_member(p, j)) continue;
         if (p->options.flags & APSIS_LABELS && p->mask[i] != p->mask[j]) continue;
         const bool better = a->cost[j] < 0 || length < a->cost[j] || (length == a->cost[j] && a->nearest[i] < a->nearest[j]);
         if (!better) continue;

@@ -13,7 +13,8 @@ static void *take(frame *f, bool wanted) {
     return pixels;
 }
 
-static size_t column_bytes(const problem *p) { return (size_t)columns_of(p) * sizeof(int64_t); }
+/** What is told of columns: three numbers each with APSIS_LABELS. */
+static size_t column_bytes(const problem *p) { return (size_t)told_of(p) * sizeof(int64_t); }
 static const int64_t *copy_columns(const problem *p, const int64_t *array) {
     return array ? memcpy(must_alloc(column_bytes(p)), array, column_bytes(p)) : NULL;
 }
@@ -32,6 +33,8 @@ static void find_slab(bench *b, const problem *p, const apsis_image *set, int64_
     assert_ok(b->ctx, apsis_slab_summary(b->ctx, is_signed ? NULL : set, start, NULL, rows, &p->options));
     free(rows);
 }
+
+int64_t told_of(const problem *p) { return columns_of(p) * (p->options.flags & APSIS_LABELS ? 3 : 1); }
 
 void put_sites(frame *f, const problem *p) {
     const size_t bytes = type_size(f->image.type);
@@ -54,8 +57,12 @@ static outputs run(bench *b, const problem *p, const given *how, const apsis_sla
     const apsis_image *distance = type[0] ? &out[0].image : NULL, *nearest = type[1] ? &out[1].image : NULL;
     if (is_found) find_slab(b, p, &set.image, slab->start);
     const apsis_image *const given_set = is_found ? NULL : &set.image;
-    assert_ok(b->ctx, slab ? apsis_slab_distance(b->ctx, given_set, slab, distance, nearest, &p->options)
-                           : apsis_distance(b->ctx, &set.image, distance, nearest, &p->options));
+    if (p->cells)
+        assert_ok(b->ctx, slab ? apsis_slab_voronoi(b->ctx, given_set, slab, nearest, &p->options)
+                               : apsis_voronoi(b->ctx, &set.image, nearest, &p->options));
+    else
+        assert_ok(b->ctx, slab ? apsis_slab_distance(b->ctx, given_set, slab, distance, nearest, &p->options)
+                               : apsis_distance(b->ctx, &set.image, distance, nearest, &p->options));
     if (slab) {
         poison_columns(p, slab->above);
         poison_columns(p, slab->below);

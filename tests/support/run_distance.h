@@ -19,6 +19,9 @@ extern const given DISTANCE_ALONE; /* the distance alone */
 /** Writes a mask into a frame of its type: what does not fit a byte in its highest byte, so that values are negative too. */
 void put_sites(frame *f, const problem *p);
 
+/** The numbers that slabs tell each way. */
+int64_t told_of(const problem *p);
+
 /** Runs the problem, and returns packed outputs in memory to be freed; NULL for one that is left out.  Fails if the
  *  call fails, or changes the set or a byte that is no pixel of an output. */
 typedef struct outputs {
@@ -28,7 +31,7 @@ outputs run_distance(bench *b, const problem *p, const given *how);
 
 /** The same of a slab, by apsis_slab_distance: the problem is that of its rows.  The arrays of sites outside of it are poisoned
  *  as soon as the call returns: those that it is given, copies.  If it `is_found`, by apsis_slab_summary, the set is not given
- *  again. */
+ *  again; label images always are. */
 outputs run_slab(bench *b, const problem *p, const given *how, const apsis_slab *slab, bool is_found);
 
 void free_outputs(outputs *out);

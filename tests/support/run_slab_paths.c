@@ -5,6 +5,12 @@ typedef struct told {
     int64_t *first, *last, *first_seeds, *last_seeds;
 } told;
 
+/** The slab before slab k, or behind it; -1 where the image ends. */
+static int beside(const problem *p, const cut *at, int k, int by) {
+    const bool is_ring = is_periodic(p, p->ndim - 1);
+    return is_ring ? (k + by + at->slabs) % at->slabs : k + by < at->slabs ? k + by : -1;
+}
+
 static int64_t *take_columns(const problem *p, int64_t value) {
     int64_t *array = must_alloc((size_t)columns_of(p) * sizeof *array);
     for (int64_t i = 0; i < columns_of(p); ++i) array[i] = value;
@@ -31,13 +37,14 @@ static int64_t run_one(bench *b, const problem *p, const uint8_t *seeds, const g
             image[i] = &f[i].image;
         }
     apsis_slab_paths slab = {.start = at->start[k], .extent = rows_of(p), .first = of[k].first, .last = of[k].last};
-    if (k > 0) slab.above = of[k - 1].last;
-    if (k + 1 < at->slabs) slab.below = of[k + 1].first;
+    const int above = beside(p, at, k, -1), below = beside(p, at, k, 1);
+    if (above >= 0) slab.above = of[above].last;
+    if (below >= 0) slab.below = of[below].first;
     if (how->nearest) {
         slab.first_seeds = of[k].first_seeds;
         slab.last_seeds = of[k].last_seeds;
-        if (k > 0) slab.above_seeds = of[k - 1].last_seeds;
-        if (k + 1 < at->slabs) slab.below_seeds = of[k + 1].first_seeds;
+        if (above >= 0) slab.above_seeds = of[above].last_seeds;
+        if (below >= 0) slab.below_seeds = of[below].first_seeds;
     }
     int64_t changed = -1;
     assert_ok(b->ctx, apsis_slab_geodesic(b->ctx, &set.image, &from.image, &slab, image[0], image[1], &changed, &p->options));
@@ -79,8 +86,8 @@ void check_paths_cut(bench *const places[], int count, const problem *p, const u
         is_due[k] = false;
         if (run_one(places[roll_below(c, count)], p, seeds, how, at, k, of, NULL) > 0) {
             assert_true(was_due);
-            if (k > 0) is_due[k - 1] = true;
-            if (k + 1 < at->slabs) is_due[k + 1] = true;
+            for (int by = -1; by <= 1; by += 2)
+                if (beside(p, at, k, by) >= 0) is_due[beside(p, at, k, by)] = true;
         }
         due = 0;
         for (int i = 0; i < at->slabs; ++i) due += is_due[i];

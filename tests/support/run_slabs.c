@@ -4,8 +4,8 @@ void fill(int64_t *array, int64_t count, int64_t value) {
     for (int64_t i = 0; i < count; ++i) array[i] = value;
 }
 static int64_t *take_columns(const problem *p, int64_t value) {
-    int64_t *array = must_alloc((size_t)columns_of(p) * sizeof *array);
-    fill(array, columns_of(p), value);
+    int64_t *array = must_alloc((size_t)told_of(p) * sizeof *array);
+    fill(array, told_of(p), value);
     return array;
 }
 
@@ -31,7 +31,7 @@ static void summarize_slab(bench *b, const problem *p, const given *how, const c
     problem slab = slab_of(p, at, k);
     slab.options.flags ^= flags;
     frame set = frame_open(b, how->set, slab.ndim, slab.size, how->set_layout);
-    frame_put(&set, slab.mask);
+    put_sites(&set, &slab);
     of->first[k] = take_columns(p, -77); /* poison */
     of->last[k] = take_columns(p, -77);
     assert_ok(b->ctx, apsis_slab_summary(b->ctx, &set.image, at->start[k], of->first[k], of->last[k], &slab.options));
@@ -39,18 +39,30 @@ static void summarize_slab(bench *b, const problem *p, const given *how, const c
     frame_close(&set);
 }
 
-/** Merges what slabs [begin, end) tell in some order: from the left, from the right, or half with half. */
-static void merge_some(int64_t columns, const told *of, int begin, int end, chance *c, int64_t *first, int64_t *last) {
+static void merge(const problem *p, const int64_t *first, const int64_t *last, int64_t *all_first, int64_t *all_last) {
+    if (p->options.flags & APSIS_LABELS)
+        apsis_slab_merge_labels(columns_of(p), first, last, all_first, all_last);
+    else
+        apsis_slab_merge(columns_of(p), first, last, all_first, all_last);
+}
+
+/** Merges what slabs [begin, end) tell in some order: from the left, from the right, or half with half.  Halves of label images
+ *  are merged on their own, so that each is beside what is there. */
+static void merge_some(const problem *p, const told *of, int begin, int end, chance *c, int64_t *first, int64_t *last) {
     if (end - begin > 2 && roll_below(c, 2)) {
         const int middle = (begin + end) / 2;
-        merge_some(columns, of, middle, end, c, first, last);
-        merge_some(columns, of, begin, middle, c, first, last);
+        int64_t *all_first = first ? take_columns(p, INT64_MAX) : NULL, *all_last = last ? take_columns(p, -1) : NULL;
+        merge_some(p, of, middle, end, c, first, last);
+        merge_some(p, of, begin, middle, c, all_first, all_last);
+        merge(p, all_first, all_last, first, last);
+        free(all_first);
+        free(all_last);
         return;
     }
     const bool backward = roll_below(c, 2);
     for (int i = begin; i < end; ++i) {
         const int k = backward ? begin + end - 1 - i : i;
-        apsis_slab_merge(columns, first ? of->first[k] : NULL, last ? of->last[k] : NULL, first, last);
+        merge(p, first ? of->first[k] : NULL, last ? of->last[k] : NULL, first, last);
     }
 }
 
@@ -61,13 +73,14 @@ static void run_one(bench *b, const problem *p, const given *how, const cut *at,
     const int sides = p->options.flags & APSIS_SIGNED ? 2 : 1;
     int64_t *above[2] = {NULL, NULL}, *below[2] = {NULL, NULL};
     for (int side = 0; side < sides; ++side) {
-        if (k > 0) merge_some(columns, of + side, 0, k, c, NULL, above[side] = take_columns(p, -1));
-        if (k + 1 < at->slabs)
-            merge_some(columns, of + side, k + 1, at->slabs, c, below[side] = take_columns(p, INT64_MAX), NULL);
+        if (k > 0) merge_some(p, of + side, 0, k, c, NULL, above[side] = take_columns(p, -1));
+        if (k + 1 < at->slabs) merge_some(p, of + side, k + 1, at->slabs, c, below[side] = take_columns(p, INT64_MAX), NULL);
     }
     const problem slab = slab_of(p, at, k);
     const apsis_slab place = {at->start[k], rows_of(p), above[0], below[0], above[1], below[1]};
-    outputs map = run_slab(b, &slab, how, &place, roll_below(c, 2));
+    const bool is_kept = !(p->options.flags & APSIS_LABELS) &&
+                         (p->options.flags & (APSIS_SIGNED | APSIS_BORDER)) != (APSIS_SIGNED | APSIS_BORDER);
+    outputs map = run_slab(b, &slab, how, &place, is_kept && roll_below(c, 2));
     const size_t before = (size_t)(at->start[k] * columns), pixels = (size_t)pixels_of(&slab);
     if (out[0]) memcpy(out[0] + before * type_size(how->distance), map.distance, pixels * type_size(how->distance));
     if (out[1]) memcpy(out[1] + before * type_size(how->nearest), map.nearest, pixels * type_size(how->nearest));
@@ -87,8 +100,9 @@ static outputs run_cut(bench *const places[], int count, const problem *p, const
     told of[2] = {{{NULL}, {NULL}}, {{NULL}, {NULL}}};
     int order[MOST_SLABS];
     choose_order(c, at->slabs, order);
+    const int sides = p->options.flags & APSIS_LABELS ? 1 : 2;
     for (int i = 0; i < at->slabs; ++i)
-        for (int side = 0; side < 2; ++side)
+        for (int side = 0; side < sides; ++side)
             summarize_slab(places[order[i] % count], p, how, at, order[i], side ? APSIS_COMPLEMENT : 0, &of[side]);
     uint8_t *const out[2] = {take_output(p, how->distance), take_output(p, how->nearest)};
     choose_order(c, at->slabs, order);

@@ -361,9 +361,7 @@ static const struct {
     {"contacts in.tif --spacing 1,2,3", "--spacing has 3 numbers, but must have 2", 2},
     {"contacts in.tif --json", "name a file for the table with --output", 2},
     {"components in.tif new.tif --labels --memory 2000",
-     "bytes of memory, more than --memory, 2000; it is computed at once: label "
-     "images have no slabs",
-     14},
+     "bytes of memory, more than --memory, 2000; it is computed at once: components of label images have no slabs", 14},
 };
 
 static void test_refused(void **state) {

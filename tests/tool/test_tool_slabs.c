@@ -65,6 +65,29 @@ static void test_maps(void **state) {
     compare("voronoi in.tif --metric city-block --type i64 --max-distance 9", false);
 }
 
+/* Labels in runs that go through slabs, of several types; and the border of sets. */
+static void test_labels(void **state) {
+    (void)state;
+    static const Layout layouts[] = {{.bits = 8, .photometric = B, .rows = 7},
+                                     {.bits = 16, .photometric = B, .tile = 64},
+                                     {.bits = 64, .photometric = B, .rows = 13}};
+    uint32_t seed = 5;
+    for (int i = 0; i < 3; ++i) {
+        for (int y = 0; y < BIG_HEIGHT; ++y)
+            for (int x = 0; x < BIG_WIDTH; ++x) {
+                const bool goes_on = y > 0 && next_random(&seed) % 90;
+                samples[y * BIG_WIDTH + x] = goes_on ? samples[(y - 1) * BIG_WIDTH + x] : next_random(&seed) % 4 * 60;
+            }
+        write_tiff("in.tif", &layouts[i], BIG_WIDTH, BIG_HEIGHT, 1);
+        compare(i ? "distance in.tif --labels" : "distance in.tif --labels --border", i < 2);
+        compare(i ? "voronoi in.tif --labels --max-distance 3" : "voronoi in.tif --labels --metric city-block", false);
+    }
+    draw(1);
+    write_tiff("in.tif", &kBits, BIG_WIDTH, BIG_HEIGHT, 1);
+    compare("distance in.tif --border --signed", true);
+    compare("distance in.tif --border --sites zero", false);
+}
+
 /* Pages of a size that is cut; of a volume the planes. */
 enum { PAGE_WIDTH = 100, PAGE_HEIGHT = 70, MANY_PAGES = 30 };
 
@@ -79,6 +102,8 @@ static void test_pages(void **state) {
     compare("distance in.tif --volume", true);
     compare("distance in.tif --volume --signed --spacing 1,2,3 --compress deflate", true);
     compare("voronoi in.tif --volume", false);
+    compare("distance in.tif --labels", true);
+    compare("voronoi in.tif --labels --max-distance 9", false);
     memset(samples, 0, sizeof samples); /* no set at all, and a single pixel */
     write_tiff("in.tif", &kBits, PAGE_WIDTH, PAGE_HEIGHT, MANY_PAGES);
     compare("distance in.tif --volume", true);
@@ -196,10 +221,10 @@ static void test_failures(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_layouts, start),  cmocka_unit_test_setup(test_maps, start),
-        cmocka_unit_test_setup(test_pages, start),    cmocka_unit_test_setup(test_tiles, start),
-        cmocka_unit_test_setup(test_plan, start),     cmocka_unit_test_setup(test_container, start),
-        cmocka_unit_test_setup(test_failures, start),
+        cmocka_unit_test_setup(test_layouts, start),   cmocka_unit_test_setup(test_maps, start),
+        cmocka_unit_test_setup(test_labels, start),    cmocka_unit_test_setup(test_pages, start),
+        cmocka_unit_test_setup(test_tiles, start),     cmocka_unit_test_setup(test_plan, start),
+        cmocka_unit_test_setup(test_container, start), cmocka_unit_test_setup(test_failures, start),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

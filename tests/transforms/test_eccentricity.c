@@ -121,41 +121,33 @@ static given choose_images(chance *c, const problem *p) {
     return how;
 }
 
-static void random_problems(bench *b) {
+/** Of sets, or of label images, each value of which is a set of its own. */
+static void check_random(bench *b, bool labels, int times, uint64_t seed) {
     static const double densities[] = {0, 0.3, 0.4, 0.5, 0.6, 0.7, 0.9, 0.99, 1};
-    chance c = {2030};
-    for (int i = 0; i < effort(1000); ++i) {
+    chance c = {seed};
+    for (int i = 0; i < effort(times); ++i) {
         problem p = new_problem(2, 1, 1, 1, NULL);
         choose_size(&c, &p);
         uint8_t *mask = must_alloc((size_t)pixels_of(&p));
-        fill_mask(mask, p.size, roll_below(&c, 2) ? NOISE : (int)roll_below(&c, MASK_KINDS),
-                  densities[roll_below(&c, COUNT(densities))], &c);
+        if (labels)
+            fill_cells(mask, p.size, &c);
+        else
+            fill_mask(mask, p.size, roll_below(&c, 2) ? NOISE : (int)roll_below(&c, MASK_KINDS),
+                      densities[roll_below(&c, COUNT(densities))], &c);
         p.mask = mask;
         choose_options(&c, &p);
-        const given how = choose_images(&c, &p);
+        if (labels) p.options.flags = (p.options.flags | APSIS_LABELS) & ~(uint32_t)APSIS_COMPLEMENT;
+        given how = choose_images(&c, &p);
+        if (labels) how.set = label_types[roll_below(&c, COUNT(label_types))];
         assert_ok(b->ctx, apsis_set_threads(b->ctx, (int)roll_below(&c, 4)));
         check_eccentricity(b, &p, &how);
         free(mask);
     }
 }
 
-static void random_label_images(bench *b) {
-    chance c = {2042};
-    for (int i = 0; i < effort(500); ++i) {
-        problem p = new_problem(2, 1, 1, 1, NULL);
-        choose_size(&c, &p);
-        uint8_t *mask = must_alloc((size_t)pixels_of(&p));
-        fill_cells(mask, p.size, &c);
-        p.mask = mask;
-        choose_options(&c, &p);
-        p.options.flags = (p.options.flags | APSIS_LABELS) & ~(uint32_t)APSIS_COMPLEMENT;
-        given how = choose_images(&c, &p);
-        how.set = label_types[roll_below(&c, COUNT(label_types))];
-        assert_ok(b->ctx, apsis_set_threads(b->ctx, (int)roll_below(&c, 4)));
-        check_eccentricity(b, &p, &how);
-        free(mask);
-    }
-}
+static void random_problems(bench *b) { check_random(b, false, 1000, 2030); }
+
+static void random_label_images(bench *b) { check_random(b, true, 500, 2042); }
 
 /* ---- Schedules ---- */
 

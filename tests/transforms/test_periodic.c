@@ -1,9 +1,7 @@
 /* Images that close on themselves along some axes: against searches that step over their seams, and against tilings. */
+#include "periodic.h"
 #include "run_components.h"
 #include "run_labels.h"
-
-/** Sets of periodic axes, of the first `axes` ones. */
-static uint32_t periodic_flags(int which) { return (uint32_t)which * APSIS_PERIODIC_X; }
 
 static void select_some(problem *p, int i) {
     leave_out(p, i);

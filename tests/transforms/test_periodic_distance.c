@@ -1,7 +1,6 @@
 /* Distance and cells in images that close on themselves: against every pixel with every site and its copies, and tilings. */
+#include "periodic.h"
 #include "run_distance.h"
-
-static uint32_t periodic_flags(int which) { return (uint32_t)which * APSIS_PERIODIC_X; }
 
 static uint32_t some_flags(int i) {
     static const uint32_t kinds[] = {0, APSIS_COMPLEMENT, APSIS_SIGNED, APSIS_SIGNED | APSIS_BORDER,
@@ -228,10 +227,6 @@ static void wrong_arguments(bench *b) {
     o.flags = APSIS_PERIODIC_Y;
     assert_fails(b->ctx, apsis_slab_summary(b->ctx, &flat.image, 0, NULL, NULL, &o), APSIS_ERROR_UNSUPPORTED,
                  "APSIS_PERIODIC_Y|a slab");
-    assert_fails(b->ctx, apsis_geodesic(b->ctx, &flat.image, &flat.image, &far.image, NULL, &o), APSIS_ERROR_UNSUPPORTED,
-                 "APSIS_PERIODIC_Y|apsis_geodesic");
-    assert_fails(b->ctx, apsis_eccentricity(b->ctx, &flat.image, &far.image, NULL, NULL, 0, NULL, &o), APSIS_ERROR_UNSUPPORTED,
-                 "APSIS_PERIODIC_Y|apsis_eccentricity");
     o.metric = APSIS_CHESSBOARD;
     assert_fails(b->ctx, apsis_distance(b->ctx, &flat.image, &far.image, NULL, &o), APSIS_ERROR_UNSUPPORTED,
                  "APSIS_CHESSBOARD|periodic");

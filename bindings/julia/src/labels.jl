@@ -85,15 +85,17 @@ function measures(labels::AbstractArray, wanted::Symbol...; grey=nothing, connec
 end
 
 """
-    contacts(labels; connectivity=1, spacing=1, slices=false, context)
+    contacts(labels; connectivity=1, spacing=1, slices=false, periodic=false, context)
 
 Which values of a label image touch, and how much: a vector of [`Contact`](@ref) in ascending order.  0, the background, touches
 nothing.
 """
-function contacts(labels::AbstractArray; connectivity=1, spacing=1, slices=false, context=context_on(device_of(labels)))
+function contacts(labels::AbstractArray; connectivity=1, spacing=1, slices=false, periodic=false,
+                  context=context_on(device_of(labels)))
     labels = as_labels(labels)
     check_dimensions(labels)
-    asked = options(labels; connectivity=connectivity, spacing=spacing, flags=flags(SLICES => slices))
+    asked = options(labels; connectivity=connectivity, spacing=spacing, periodic=periodic,
+                    flags=flags(SLICES => slices))
     prepare(context, labels)
     return known_of(Contact, true) do room, count
         GC.@preserve labels check(context, ccall(symbol(:apsis_contacts), Cint,

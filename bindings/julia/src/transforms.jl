@@ -1,13 +1,23 @@
 # The transforms.
 
 function options(set; spacing=1, metric=:euclidean, max_distance=0, method=:auto, flags=0, connectivity=0, largest=0,
-                 min_area=0, max_area=0, budget=0, delta=0)
+                 min_area=0, max_area=0, budget=0, delta=0, periodic=false)
     sizes = spacing isa Number ? ntuple(_ -> Float64(spacing), 3) : ntuple(i -> i <= length(spacing) ? Float64(spacing[i]) : 1.0, 3)
     spacing isa Number || length(spacing) == ndims(set) ||
         throw(ArgumentError("spacing has $(length(spacing)) numbers, but the set has $(ndims(set)) dimensions"))
-    return Ref(COptions(sizeof(COptions), flags, sizes, max_distance, chosen("metric", metric, METRIC_NAMES),
-                        chosen("method", method, AUTO_METHODS), connectivity, largest, min_area, max_area, budget,
-                        delta))
+    return Ref(COptions(sizeof(COptions), flags | closing(set, periodic, flags), sizes, max_distance,
+                        chosen("metric", metric, METRIC_NAMES), chosen("method", method, AUTO_METHODS), connectivity,
+                        largest, min_area, max_area, budget, delta))
+end
+
+"The flags of the dimensions along which an array closes on itself: their numbers, or `true` for all but that of slices."
+function closing(set, periodic, flags)
+    dimensions = periodic === true ? (1:(flags & SLICES == 0 ? ndims(set) : 2)) : periodic === false ? () : periodic
+    for d in dimensions
+        1 <= d <= ndims(set) ||
+            throw(ArgumentError("periodic has the dimension $d, but the set has $(ndims(set)) dimensions"))
+    end
+    return reduce(|, (PERIODIC_X << (d - 1) for d in dimensions); init=UInt32(0))
 end
 
 flags(choices::Pair...) = reduce(|, (flag for (flag, chosen) in choices if chosen); init=UInt32(0))
@@ -25,12 +35,14 @@ const INDICES = (Int32, Int64)
 
 """
     distance(set; nearest=false, type=Float32, spacing=1, metric=:euclidean, max_distance=0, complement=false,
-             signed=false, slices=false, labels=false, border=false, method=:auto, context)
+             signed=false, slices=false, labels=false, border=false, periodic=false, method=:auto, context)
 
 How far every element is from the nearest one that is not zero; with `nearest=true` also which one that is.  `type` is
 `Float32` or `Float64`; `Int32` or `Int64` for the square (Euclidean) or the distance itself; or `nothing`.  `metric` is
 `:euclidean`, `:city_block` (also `:cityblock`, `:taxicab` or `:manhattan`) or `:chessboard`.  With `labels=true` it is from
-every element that is not zero to the nearest one of another value.  With `border=true` what lies outside is zero.
+every element that is not zero to the nearest one of another value.  With `border=true` what lies outside is zero.  The array
+closes on itself along the dimensions of `periodic`, such as `1` or `(1, 2)`, or with `true` along all, as it does for
+[`voronoi`](@ref), [`components`](@ref), [`contacts`](@ref), [`geodesic`](@ref) and [`eccentricity`](@ref).
 """
 function distance(set::AbstractArray; type=Float32, nearest=false, labels=false, kw...)
     set = as_given(set, labels)
@@ -60,7 +72,7 @@ end
 
 """
     voronoi(set; connected=false, mixed=false, spacing=1, metric=:euclidean, max_distance=0, complement=false,
-            slices=false, labels=false, method=:auto, context)
+            slices=false, labels=false, periodic=false, method=:auto, context)
 
 For every element the linear index of the site, an element that is not zero, in whose cell it is; 0 if there is none.
 `connected` hides exclaves, so that every cell is connected.  With `labels=true` it is the label of the site, so that labels
@@ -103,7 +115,7 @@ end
 
 """
     components(set; connectivity=1, type=Int32, statistics=false, largest=0, min_area=0, max_area=0, border=true,
-               inner=true, complement=false, labels=false, delta=nothing, slices=false, method=:auto, context)
+               inner=true, complement=false, labels=false, delta=nothing, slices=false, periodic=false, method=:auto, context)
 
 Numbers the connected components 1, 2, 3, ... by their lowest index, 0 outside, and says how many there are: `(labels, n)`, and
 with `statistics=true` a vector of [`Component`](@ref) too.  `connectivity` is the number of axes along which neighbours may
@@ -131,7 +143,7 @@ end
 
 """
     geodesic(set, seeds; nearest=false, type=Float32, connectivity, spacing=1, metric=:euclidean, max_distance=0,
-             complement=false, slices=false, labels=false, context)
+             complement=false, slices=false, labels=false, periodic=false, context)
 
 The length of the shortest path within the set to the nearest seed, and with `nearest=true` which seed that is; -1 and 0
 outside.  With `labels=true` the seeds are a label image, and it is the label of the nearest.
@@ -153,18 +165,19 @@ end
 
 """
     eccentricity(set; farthest=false, extents=false, type=Float32, connectivity, spacing=1, metric=:euclidean, budget=0,
-                 complement=false, slices=false, method=:auto, context)
+                 complement=false, slices=false, labels=false, periodic=false, method=:auto, context)
 
 The length of the shortest path to the farthest element of the component; with `farthest=true` which element that is, and with
-`extents=true` a vector of [`Extent`](@ref).  Where `budget`, in distance fields for a component, runs out, a warning says so.
+`extents=true` a vector of [`Extent`](@ref).  With `labels=true` every value other than 0 is a set of its own.
+Where `budget`, in distance fields for a component, runs out, a warning says so.
 """
 function eccentricity(set::AbstractArray; type=Float32, farthest=false, extents=false, complement=false, slices=false,
-                      context=context_on(device_of(set)), kw...)
-    set = as_set(set)
+                      labels=false, context=context_on(device_of(set)), kw...)
+    set = as_given(set, labels)
     check_dimensions(set)
     out, far = new_map(set, type), farthest ? similar(set, index_type(set)) : nothing
     check_output("type", out, set, LENGTHS)
-    asked = options(set; flags=flags(COMPLEMENT => complement, SLICES => slices), kw...)
+    asked = options(set; flags=flags(COMPLEMENT => complement, SLICES => slices, LABELS => labels), kw...)
     prepare(context, set)
     known = known_of(Extent, extents) do room, count
         GC.@preserve set out far check(context, ccall(symbol(:apsis_eccentricity), Cint,

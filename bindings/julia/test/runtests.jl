@@ -140,6 +140,9 @@ end
             @test Apsis.geodesic(trues(4, 3), labels; nearest=true, labels=true)[2][3, 1] == 3
             @test Apsis.geodesic(trues(4, 3), labels)[1, 1] == 0
             @test Apsis.components(labels; labels=true)[2] == 3
+            @test Apsis.eccentricity(labels; labels=true, metric=:city_block, type=Int32) ==
+                  Int32[1 2 -1; 2 2 2; -1 2 2; -1 -1 0]
+            @test Apsis.contacts(labels; periodic=2)[1].faces == (1, 2, 0)
         end
         shapes = Apsis.measures([3 3 0; 3 8 8; 0 8 8], :surface, :euler, :intensity; grey=Float32[1 2 0; 3 4 5; 0 6 7])
         @test [(m.component.value, m.component.area, m.surface, m.euler, m.intensity_sum) for m in shapes] ==
@@ -190,6 +193,10 @@ end
         @test len[5, 5] == 8 && len[3, 3] == -1 && which[5, 5] == 1 && which[3, 3] == 0
         reach, far, extents = Apsis.eccentricity(set; farthest=true, extents=true, metric=:city_block)
         @test all(reach[set] .== 8) && extents[1].diameter == 8 && far[1, 1] == 25
+        @test all(Apsis.eccentricity(trues(5, 4); metric=:city_block, periodic=true) .== 4)
+        line = reshape([true, false, false, false], 4, 1)
+        @test vec(Apsis.distance(line; periodic=1)) == vec(Apsis.distance(line; periodic=(1,))) == [0, 1, 2, 1]
+        @test fails(() -> Apsis.distance(line; periodic=3), ArgumentError, "periodic has the dimension 3")
         ring = [900 < (x - 32)^2 + (y - 32)^2 < 961 for x in 1:64, y in 1:64]
         _, extents = @test_logs (:warn, r"budget is 2") Apsis.eccentricity(ring; extents=true, budget=2)
         @test extents[1].gap > 0

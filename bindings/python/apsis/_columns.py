@@ -45,8 +45,13 @@ def image_shape(source: Array, extent: Any) -> tuple[int, ...]:
     return (place("extent", extent), *source.shape[1:])
 
 
-def columns_like(source: Array, value: int) -> Columns:
-    return np.full(tuple(source.shape[1:]), value, np.int64)
+def told_shape(source: Array, labels: bool) -> tuple[int, ...]:
+    """The shape of what a slab tells each way: of label images three numbers a column."""
+    return (3, *source.shape[1:]) if labels else tuple(source.shape[1:])
+
+
+def columns_like(source: Array, value: int, labels: bool = False) -> Columns:
+    return np.full(told_shape(source, labels), value, np.int64)
 
 
 def _checked(name: str, array: Any, shape: tuple[int, ...]) -> Columns:

@@ -310,12 +310,13 @@ class Context(Calls):
                  dtype: Optional[DTypeLike] = np.float32, out: Optional[Array] = None, nearest_out: Optional[Array] = None,
                  connectivity: Optional[int] = None, spacing: Spacing = None, metric: str = "euclidean",
                  max_distance: Optional[float] = None, complement: bool = False, slices: bool = False,
-                 labels: bool = False) -> Any:
+                 labels: bool = False, periodic: Periodic = False) -> Any:
         """apsis.geodesic in this context."""
         source, starts = arrays.as_set("set", set), arrays.as_given("seeds", seeds, labels)
         arrays.check_shape("seeds", starts, source)
-        chosen = options(len(source.shape), flags(complement=complement, slices=slices, labels=labels), spacing=spacing,
-                         metric=metric, max_distance=max_distance, connectivity=connectivity)
+        around = periodic_flags(periodic, len(source.shape), slices)
+        chosen = options(len(source.shape), flags(complement=complement, slices=slices, labels=labels) | around,
+                         spacing=spacing, metric=metric, max_distance=max_distance, connectivity=connectivity)
         wanted = values.map_type(nearest, starts) if labels else nearest
         outputs = [arrays.output("out", out, "dtype", dtype, LENGTHS, set, source),
                    arrays.index_output("nearest_out", nearest_out, "nearest", wanted, set, source)]
@@ -330,11 +331,12 @@ class Context(Calls):
                      dtype: Optional[DTypeLike] = np.float32, out: Optional[Array] = None, farthest_out: Optional[Array] = None,
                      connectivity: Optional[int] = None, spacing: Spacing = None, metric: str = "euclidean",
                      complement: bool = False, slices: bool = False, budget: Optional[int] = None, method: str = "auto",
-                     labels: bool = False) -> Any:
+                     labels: bool = False, periodic: Periodic = False) -> Any:
         """apsis.eccentricity in this context."""
         source = arrays.as_given("set", set, labels)
-        chosen = options(len(source.shape), flags(complement=complement, slices=slices, labels=labels), spacing=spacing,
-                         metric=metric, connectivity=connectivity, budget=budget, method=method)
+        around = periodic_flags(periodic, len(source.shape), slices)
+        chosen = options(len(source.shape), flags(complement=complement, slices=slices, labels=labels) | around,
+                         spacing=spacing, metric=metric, connectivity=connectivity, budget=budget, method=method)
         outputs = [arrays.output("out", out, "dtype", dtype, LENGTHS, set, source),
                    arrays.index_output("farthest_out", farthest_out, "farthest", farthest, set, source)]
         known_type = EXTENT if flag("extents", extents) else None

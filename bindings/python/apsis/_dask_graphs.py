@@ -28,7 +28,7 @@ from . import _dask_tasks as tasks
 from . import slabs
 from ._arrays import Array
 from ._calls import chosen_device as chosen
-from ._context import COMPONENT, Device
+from ._context import COMPONENT, CONTACT, Device
 from ._dask_tasks import Slab
 from ._errors import wrong
 from ._options import flag
@@ -51,9 +51,9 @@ class Cut(NamedTuple):
     def extent(self) -> int:
         return int(self.mask.shape[0])
 
-    def nothing(self) -> np.ndarray[Any, Any]:
+    def nothing(self, dtype: Any = bool) -> np.ndarray[Any, Any]:
         """A slab without rows: the library checks the other arguments of a call for it as for any."""
-        return np.zeros((0, *self.mask.shape[1:]), bool)
+        return np.zeros((0, *self.mask.shape[1:]), dtype)
 
 
 def taken(name: str, array: Array, by_value: bool = False) -> Any:
@@ -171,19 +171,31 @@ def maps(name: str, image: Cut, set: Array, like: Any, how: dict[str, Any], belo
 # ---- Distance ----
 
 def outside(image: Cut, bits: Layer, sides: list[bool], device: Optional[Device]) -> Layer:
-    """What slabs are told for a distance map: summaries are merged up the tree, and down it goes what is outside of a node."""
-    token = tokenize(bits.name, sides, device)
+    """What slabs are told for a distance map."""
+    return _outside(image, bits, tokenize(bits.name, sides, device),
+                    lambda k, slab: (tasks.summary, bits.ref(k), slab, sides, device), tasks.merge, tasks.outside)
+
+
+def outside_runs(image: Cut, values: Layer, device: Optional[Device]) -> Layer:
+    """The same of a label image."""
+    return _outside(image, values, tokenize(values.name, device),
+                    lambda k, slab: (tasks.runs, values.ref(k), slab, device), tasks.merge_runs, tasks.outside_runs)
+
+
+def _outside(image: Cut, bits: Layer, token: str, tell: Callable[[int, Slab], Sequence[Any]], merge: Callable[..., Any],
+             surround: Callable[..., Any]) -> Layer:
+    """What slabs tell is merged up the tree, and down it goes what is outside of a node."""
     own, merged, name = f"apsis-summary-{token}", f"apsis-merge-{token}", f"apsis-outside-{token}"
     levels = _tree(len(image.slabs))
-    made = [Task((own, 0, k), tasks.summary, bits.ref(k), slab, sides, device) for k, slab in enumerate(image.slabs)]
+    made = [Task((own, 0, k), *tell(k, slab)) for k, slab in enumerate(image.slabs)]
     for level, groups in enumerate(levels):
         is_top = level + 1 == len(levels)
         for j, group in enumerate(groups):
             told = [TaskRef((merged if level else own, level, k)) for k in group]
             if not is_top:
-                made.append(Task((merged, level + 1, j), tasks.merge, List(told)))
+                made.append(Task((merged, level + 1, j), merge, List(told)))
             around = None if is_top else TaskRef((f"{name}-group", level + 1, j))
-            made += [Task((f"{name}-group", level, k) if level else (name, k), tasks.outside, around, List(told[:i]),
+            made += [Task((f"{name}-group", level, k) if level else (name, k), surround, around, List(told[:i]),
                           List(told[i + 1:])) for i, k in enumerate(group)]
     return _layer(name, made, bits)
 
@@ -236,6 +248,41 @@ def measured(join: Joined) -> Any:
     name = f"apsis-statistics-{tokenize(join.layer.name)}"
     layer = _layer(name, [Task((name, 0), tasks.statistics, join.all())], join.layer)
     return _DaskArray(layer.graph, name, ((math.nan,),), dtype=COMPONENT)
+
+
+# ---- Values ----
+
+def value_statistics(image: Cut, kept: Layer, device: Optional[Device]) -> Any:
+    name = f"apsis-values-known-{tokenize(kept.name, device)}"
+    made = [Task((name, 0, k), tasks.values, kept.ref(k), slab, device) for k, slab in enumerate(image.slabs)]
+    layer = _layer(name, [*made, *_added_up(name, len(made), tasks.merge_values, ())], kept)
+    return _table(layer, len(_tree(len(made))), tasks.statistics_of_parts, COMPONENT)
+
+
+def contacts(image: Cut, kept: Layer, how: dict[str, Any], device: Optional[Device]) -> Any:
+    name = f"apsis-contacts-known-{tokenize(kept.name, how, device)}"
+    made, row = [], None  # of the last slab that has rows
+    for k, slab in enumerate(image.slabs):
+        made.append(Task((name, 0, k), tasks.contacts, kept.ref(k), row if slab.shape[0] else None, how, device))
+        if slab.shape[0]:
+            made.append(Task((f"{name}-row", k), tasks.last_row, kept.ref(k)))
+            row = TaskRef((f"{name}-row", k))
+    layer = _layer(name, [*made, *_added_up(name, len(image.slabs), tasks.merge_contacts, (image.mask.ndim, how["spacing"]))],
+                   kept)
+    return _table(layer, len(_tree(len(image.slabs))), np.array, CONTACT)
+
+
+def _added_up(name: str, count: int, merge: Callable[..., Any], more: Sequence[Any]) -> list[Task]:
+    """What the slabs tell, up the tree."""
+    return [Task((name, level + 1, j), merge, List([TaskRef((name, level, k)) for k in group]), *more)
+            for level, groups in enumerate(_tree(count)) for j, group in enumerate(groups)]
+
+
+def _table(layer: Layer, top: int, finish: Callable[..., Any], dtype: Any) -> Any:
+    """The array of what is known of all, of which the length is known when it is computed."""
+    name = f"{layer.name}-table"
+    table = _layer(name, [Task((name, 0), finish, layer.ref(top, 0))], layer)
+    return _DaskArray(table.graph, name, ((math.nan,),), dtype=dtype)
 
 
 # ---- Geodesic ----

@@ -24,6 +24,8 @@ from .slabs import Labels, Paths
 #: What is known of the columns of a slab, or outside of it: the first row of the set, the last, and if the map is signed the
 #: same of its complement.  Rows are below 2^30, so that half of the slab functions' int64 is enough.
 Ends = NDArray[np.int32]
+#: The same of a label image: the first run of a label, and the last, three numbers each.
+Runs = NDArray[np.int64]
 _NONE = np.iinfo(np.int32).max
 
 
@@ -88,6 +90,43 @@ def outside(around: Optional[Ends], before: Sequence[Ends], behind: Sequence[End
     return told
 
 
+def runs(kept: Array, slab: Slab, device: Any) -> Runs:
+    """What a slab of a label image tells."""
+    return np.stack(slabs.summary(kept, slab.start, labels=True, device=device))
+
+
+def merge_runs(told: Sequence[Runs]) -> Runs:
+    """What several slabs of a label image tell as that of one."""
+    return np.stack(slabs.merge(*map(tuple, told), labels=True))
+
+
+def outside_runs(around: Optional[Runs], before: Sequence[Runs], behind: Sequence[Runs]) -> Optional[Runs]:
+    """As `outside`, of a label image."""
+    about = [] if around is None else [around]
+    known = [*before, *behind, *about]
+    if not known:
+        return None
+    told = np.empty_like(known[0])
+    told[0], told[1] = NONE, -1
+    if behind or about:
+        told[0] = merge_runs([*behind, *about])[0]
+    if before or about:
+        told[1] = merge_runs([*before[::-1], *about])[1]
+    return told
+
+
+def distance_of_labels(kept: Array, slab: Slab, extent: int, told: Optional[Runs], how: dict[str, Any]) -> Any:
+    return slabs.distance(kept, slab.start, extent, *_beside(told), labels=True, **how)
+
+
+def voronoi_of_labels(kept: Array, slab: Slab, extent: int, told: Optional[Runs], how: dict[str, Any]) -> Any:
+    return slabs.voronoi(kept, slab.start, extent, *_beside(told), labels=True, **how)
+
+
+def _beside(told: Optional[Runs]) -> list[Any]:
+    return [] if told is None else [told[1], told[0]]
+
+
 def distance(bits: Array, slab: Slab, extent: int, told: Optional[Ends], how: dict[str, Any]) -> Any:
     sides: list[Any] = []
     for first, last in [] if told is None else zip(told[::2], told[1::2]):
@@ -135,6 +174,35 @@ def statistics(whole: Labels) -> NDArray[Any]:
 def _writable(labels: Labels) -> Labels:
     return dataclasses.replace(labels, first=labels.first.copy(), last=labels.last.copy(),
                                numbers=None if labels.numbers is None else labels.numbers.copy())
+
+
+# ---- Values ----
+
+def values(kept: Array, slab: Slab, device: Any) -> NDArray[Any]:
+    """What is known of each value of a slab."""
+    return slabs.statistics(kept, slab.start, device=device)
+
+
+def statistics_of_parts(parts: NDArray[Any]) -> NDArray[Any]:
+    return slabs.measure(parts)
+
+
+def merge_values(told: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    return slabs.merge_parts(*told)
+
+
+def last_row(kept: Array) -> NDArray[Any]:
+    row = kept[-1]
+    return np.asarray(row.get() if hasattr(row, "get") else row)
+
+
+def contacts(kept: Array, before: Optional[NDArray[Any]], how: dict[str, Any], device: Any) -> NDArray[Any]:
+    """Which values touch in a slab, and across the cut before it."""
+    return slabs.contacts(kept, before, device=device, **how)
+
+
+def merge_contacts(told: Sequence[NDArray[Any]], axes: int, spacing: Any) -> NDArray[Any]:
+    return slabs.merge_contacts(*told, axes=axes, spacing=spacing)
 
 
 # ---- Geodesic ----

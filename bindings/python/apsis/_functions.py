@@ -243,7 +243,8 @@ def contacts(labels: Array, *, connectivity: Optional[int] = 1, spacing: Spacing
 def geodesic(set: Array, seeds: Array, *, nearest: Union[bool, DTypeLike] = False, dtype: Optional[DTypeLike] = np.float32,
              out: Optional[Array] = None, nearest_out: Optional[Array] = None, connectivity: Optional[int] = None,
              spacing: Spacing = None, metric: str = "euclidean", max_distance: Optional[float] = None,
-             complement: bool = False, slices: bool = False, labels: bool = False, device: Optional[Device] = None) -> Any:
+             complement: bool = False, slices: bool = False, labels: bool = False, periodic: Periodic = False,
+             device: Optional[Device] = None) -> Any:
     """The length of the shortest path inside the set from every element of it to the nearest seed.
 
     Parameters
@@ -261,6 +262,8 @@ def geodesic(set: Array, seeds: Array, *, nearest: Union[bool, DTypeLike] = Fals
     labels : bool, default False
         `seeds` is a label image, of integers: `nearest` gives the label of the nearest seed, and 0 in place of -1, of the types
         that `voronoi` has.
+    periodic : bool or sequence of int, default False
+        The array closes on itself along these axes; True: along all, but for that of `slices`.
 
     Returns
     -------
@@ -280,12 +283,12 @@ def eccentricity(set: Array, *, farthest: Union[bool, DTypeLike] = False, extent
                  dtype: Optional[DTypeLike] = np.float32, out: Optional[Array] = None, farthest_out: Optional[Array] = None,
                  connectivity: Optional[int] = None, spacing: Spacing = None, metric: str = "euclidean",
                  complement: bool = False, slices: bool = False, budget: Optional[int] = None, method: str = "auto",
-                 labels: bool = False, device: Optional[Device] = None) -> Any:
+                 labels: bool = False, periodic: Periodic = False, device: Optional[Device] = None) -> Any:
     """The length of the longest of the shortest paths from every element of the set to the others of its component.
 
     Parameters
     ----------
-    set, dtype, out, connectivity, spacing, metric, complement, slices, method, device
+    set, dtype, out, connectivity, spacing, metric, complement, slices, periodic, method, device
         As for `geodesic`.
     farthest : bool or dtype, default False
         Gives the flat index of the farthest element, too: int32 or int64; True is the smallest that fits.

@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from . import _arrays as arrays
+from . import _labels as values
 from . import _library as c
 from ._arrays import LENGTHS, Array
-from ._columns import NONE, Columns, address, as_slab, check_kind, columns_like, context_of, image_shape, place, taken, written
+from ._columns import (NONE, Columns, address, as_slab, check_kind, columns_like, context_of, image_shape, place, taken, told_shape,
+                       written)
 from ._context import Context, Device
 from ._errors import wrong
 from ._options import Spacing, flag, flags, options
@@ -20,9 +22,9 @@ from ._options import Spacing, flag, flags, options
 
 # ---- Distance ----
 
-def summary(set: Array, start: int, *, complement: bool = False,
+def summary(set: Array, start: int, *, complement: bool = False, labels: bool = False,
             device: Union[Device, Context, None] = None) -> tuple[Columns, Columns]:
-    """The first and the last row of each column that is in the set.
+    """The first and the last row of each column that is in the set; of label images the first and the last run of a label.
 
     Parameters
     ----------
@@ -32,35 +34,40 @@ def summary(set: Array, start: int, *, complement: bool = False,
         How many rows of the image are before it.
     complement : bool, default False
         The set is the zero elements instead.
+    labels : bool, default False
+        `set` is a label image, of integers, for maps with `labels`.
     device : str, int, sequence of int or Context, optional
         Where the work is done; by default where the array is.
 
     Returns
     -------
     first, last : array of int64
-        Row numbers in the whole image; the largest int64, and -1, in a column without the set.
+        Row numbers in the whole image; the largest int64, and -1, in a column without the set.  With `labels` three of them,
+        along a new first axis: the row of the label, the nearest row beyond its run, and the label.
 
     Examples
     --------
     >>> apsis.slabs.summary([[0, 1], [0, 0], [0, 1]], 10)
     (array([9223372036854775807,                  10]), array([-1, 12]))
     """
-    source = as_slab(set)
-    first, last = columns_like(source, NONE), columns_like(source, -1)
+    source = as_slab(set, labels)
+    first, last = columns_like(source, NONE, labels), columns_like(source, -1, labels)
     context, images = context_of(source, device), arrays.images_of([source], [])
-    chosen = options(len(source.shape), flags(complement=complement))
+    chosen = options(len(source.shape), flags(complement=complement, labels=labels))
     context._call(c.lib.apsis_slab_summary, images, arrays.reference(images[0]), place("start", start), address(first),
                   address(last), ctypes.byref(chosen))
     return first, last
 
 
-def merge(*summaries: tuple[Columns, Columns]) -> tuple[Columns, Columns]:
+def merge(*summaries: tuple[Columns, Columns], labels: bool = False) -> tuple[Columns, Columns]:
     """The first and the last rows of several slabs, in any order and grouping, as of one.
 
     Parameters
     ----------
     *summaries : tuple of two arrays
         As `summary` and `merge` give them.
+    labels : bool, default False
+        They are those of label images: of slabs that follow each other, none left out between one and those before it.
 
     Returns
     -------
@@ -81,9 +88,12 @@ def merge(*summaries: tuple[Columns, Columns]) -> tuple[Columns, Columns]:
     shape = np.shape(summaries[0][0])
     given = [(taken(f"summaries[{k}][0]", first, shape), taken(f"summaries[{k}][1]", last, shape))
              for k, (first, last) in enumerate(summaries)]
+    if flag("labels", labels) and shape[:1] != (3,):
+        raise wrong(f"summaries[0][0] has shape {shape}, but with labels must have three numbers along its first axis")
     first, last = given[0][0].copy(), given[0][1].copy()
+    call, columns = (c.lib.apsis_slab_merge_labels, first.size // 3) if labels else (c.lib.apsis_slab_merge, first.size)
     for other in given[1:]:
-        c.lib.apsis_slab_merge(first.size, other[0].ctypes.data, other[1].ctypes.data, first.ctypes.data, last.ctypes.data)
+        call(columns, other[0].ctypes.data, other[1].ctypes.data, first.ctypes.data, last.ctypes.data)
     return first, last
 
 
@@ -91,8 +101,8 @@ def distance(set: Array, start: int, extent: int, above: Optional[Columns] = Non
              complement_above: Optional[Columns] = None, complement_below: Optional[Columns] = None, *,
              nearest: Union[bool, DTypeLike] = False, dtype: Optional[DTypeLike] = np.float32, out: Optional[Array] = None,
              nearest_out: Optional[Array] = None, spacing: Spacing = None, metric: str = "euclidean",
-             max_distance: Optional[float] = None, complement: bool = False, signed: bool = False,
-             device: Union[Device, Context, None] = None) -> Any:
+             max_distance: Optional[float] = None, complement: bool = False, signed: bool = False, labels: bool = False,
+             border: bool = False, device: Union[Device, Context, None] = None) -> Any:
     """The rows of a slab, of what apsis.distance gives for the whole image.
 
     Parameters
@@ -106,7 +116,7 @@ def distance(set: Array, start: int, extent: int, above: Optional[Columns] = Non
         is none.
     complement_above, complement_below : array of int64, optional
         The same of the complement, for `signed` alone.
-    nearest, dtype, out, nearest_out, spacing, metric, max_distance, complement, signed
+    nearest, dtype, out, nearest_out, spacing, metric, max_distance, complement, signed, labels, border
         As for apsis.distance.  Indices are those in the whole image.  The chessboard metric gives none.
 
     Returns
@@ -121,16 +131,11 @@ def distance(set: Array, start: int, extent: int, above: Optional[Columns] = Non
            [2.       , 2.236068 ]], dtype=float32), array([[8, 8],
            [8, 8]], dtype=int32))
     """
-    source = as_slab(set)
-    slab = c.Slab(start=place("start", start), extent=place("extent", extent))
-    slab.kept = []
-    for name, array in (("above", above), ("below", below), ("complement_above", complement_above),
-                        ("complement_below", complement_below)):
-        if array is not None:
-            slab.kept.append(taken(name, array, tuple(source.shape[1:])))
-            setattr(slab, name, slab.kept[-1].ctypes.data)
-    chosen = options(len(source.shape), flags(complement=complement, signed=signed), spacing=spacing, metric=metric,
-                     max_distance=max_distance)
+    source = as_slab(set, labels)
+    slab = _slab(source, start, extent, labels, above=above, below=below, complement_above=complement_above,
+                 complement_below=complement_below)
+    chosen = options(len(source.shape), flags(complement=complement, signed=signed, labels=labels, border=border),
+                     spacing=spacing, metric=metric, max_distance=max_distance)
     outputs = [arrays.output("out", out, "dtype", dtype, LENGTHS, set, source),
                arrays.index_output("nearest_out", nearest_out, "nearest", nearest, set, source, image_shape(source, extent))]
     images = arrays.images_of([source], outputs)
@@ -138,6 +143,60 @@ def distance(set: Array, start: int, extent: int, above: Optional[Columns] = Non
     context_of(source, device)._call(c.lib.apsis_slab_distance, images, arrays.reference(images[0]), ctypes.byref(slab),
                                    *map(arrays.reference, images[1:]), ctypes.byref(chosen))
     return result
+
+
+def voronoi(set: Array, start: int, extent: int, above: Optional[Columns] = None, below: Optional[Columns] = None, *,
+            out: Optional[Array] = None, dtype: Optional[DTypeLike] = None, spacing: Spacing = None, metric: str = "euclidean",
+            max_distance: Optional[float] = None, complement: bool = False, labels: bool = False,
+            device: Union[Device, Context, None] = None) -> Any:
+    """The rows of a slab, of the complete map that apsis.voronoi gives for the whole image.
+
+    Parameters
+    ----------
+    set, start, extent, above, below, device
+        As for `distance`.
+    out, dtype, spacing, metric, max_distance, complement, labels
+        As for apsis.voronoi.
+
+    Returns
+    -------
+    array
+        Indices of sites in the whole image, or with `labels` their labels.
+
+    Examples
+    --------
+    >>> told = apsis.slabs.summary([[7, 0, 9]], 4, labels=True)
+    >>> apsis.slabs.voronoi([[0, 0, 0], [0, 0, 0]], 5, 7, told[1], labels=True, max_distance=1)
+    array([[7, 0, 9],
+           [0, 0, 0]])
+    """
+    source = as_slab(set, labels)
+    slab = _slab(source, start, extent, labels, above=above, below=below)
+    chosen = options(len(source.shape), flags(complement=complement, labels=labels), spacing=spacing, metric=metric,
+                     max_distance=max_distance)
+    wanted = True if dtype is None else dtype
+    outputs = [arrays.index_output("out", out, "dtype", values.map_type(wanted, source) if labels else wanted, set, source,
+                                   image_shape(source, extent))]
+    if labels:
+        values.check_room(outputs[0], source)
+    images = arrays.images_of([source], outputs)
+    result = arrays.results(outputs)
+    context_of(source, device)._call(c.lib.apsis_slab_voronoi, images, arrays.reference(images[0]), ctypes.byref(slab),
+                                   arrays.reference(images[1]), ctypes.byref(chosen))
+    if labels:
+        values.mend(outputs[0], source)
+    return result
+
+
+def _slab(source: Array, start: int, extent: int, labels: bool, **told: Optional[Columns]) -> Any:
+    """Where a slab is, and what of the image is outside it."""
+    slab = c.Slab(start=place("start", start), extent=place("extent", extent))
+    slab.kept = []
+    for name, array in told.items():
+        if array is not None:
+            slab.kept.append(taken(name, array, told_shape(source, labels)))
+            setattr(slab, name, slab.kept[-1].ctypes.data)
+    return slab
 
 
 # ---- Geodesic ----

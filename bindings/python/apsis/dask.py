@@ -30,20 +30,23 @@ from ._arrays import Array
 from ._context import Device
 from ._options import Spacing, flag
 
-__all__ = ["distance", "geodesic", "label", "nearest", "statistics", "voronoi"]
+__all__ = ["contacts", "distance", "geodesic", "label", "nearest", "statistics", "value_statistics", "voronoi"]
 
 
 def distance(set: Array, *, nearest: Union[bool, DTypeLike] = False, dtype: Optional[DTypeLike] = np.float32,
              spacing: Spacing = None, metric: str = "euclidean", max_distance: Optional[float] = None, complement: bool = False,
-             signed: bool = False, device: Optional[Device] = None) -> Any:
+             signed: bool = False, labels: bool = False, border: bool = False, device: Optional[Device] = None) -> Any:
     """The distance from every element to the nearest one of the set, the non-zero elements.
 
     Parameters
     ----------
     set : dask array, of 2 or 3 axes
         Its non-zero elements are the set.
-    nearest, dtype, spacing, metric, max_distance, complement, signed
+    nearest, dtype, spacing, metric, max_distance, complement, signed, border
         As for apsis.distance.  The chessboard metric gives no nearest elements.
+    labels : bool, default False
+        The array is a label image, of integers: the distance is that to the nearest element of another value.  It is kept in the
+        size of its elements.
     device : str, int or sequence of int, optional
         Where a worker does the work, as for apsis.distance; by default where its blocks are.
 
@@ -59,9 +62,11 @@ def distance(set: Array, *, nearest: Union[bool, DTypeLike] = False, dtype: Opti
     array([[3., 2., 1., 0.],
            [4., 3., 2., 1.]], dtype=float32)
     """
-    cut = graphs.cut("set", set)
     how: dict[str, Any] = {"nearest": nearest, "dtype": dtype, "spacing": spacing, "metric": metric,
-                           "max_distance": max_distance, "complement": complement, "signed": signed}
+                           "max_distance": max_distance, "complement": complement, "signed": signed, "border": border}
+    if flag("labels", labels):
+        return _of_labels("distance", set, slabs.distance, tasks.distance_of_labels, how, device)
+    cut = graphs.cut("set", set)
     below = np.zeros(cut.mask.shape[1:], np.int64) if cut.extent else None
     like = slabs.distance(cut.nothing(), 0, cut.extent, None, below, device="cpu", **how)
     graphs.check_device(device)
@@ -70,6 +75,21 @@ def distance(set: Array, *, nearest: Union[bool, DTypeLike] = False, dtype: Opti
     told = graphs.outside(cut, bits, [bool(complement), not complement] if signed else [bool(complement)], device)
     return graphs.maps("distance", cut, set, like, how, [bits, told],
                        lambda k, slab: (tasks.distance, bits.ref(k), slab, cut.extent, told.ref(k), how))
+
+
+def _of_labels(name: str, set: Array, function: Any, task: Any, how: dict[str, Any], device: Optional[Device]) -> Any:
+    """The maps of a label image that `function` makes of a slab, and `task` on a worker."""
+    cut = graphs.cut("set", set, by_value=True)
+    below = np.ones((3, *cut.mask.shape[1:]), np.int64) if cut.extent else None
+    if below is not None:
+        below[0] = 0
+    like = function(cut.nothing(cut.mask.dtype), 0, cut.extent, None, below, labels=True, device="cpu", **how)
+    graphs.check_device(device)
+    how["device"] = device
+    values = graphs.bits(cut, True)
+    told = graphs.outside_runs(cut, values, device)
+    return graphs.maps(f"{name}-of-labels", cut, set, like, how, [values, told],
+                       lambda k, slab: (task, values.ref(k), slab, cut.extent, told.ref(k), how))
 
 
 def nearest(set: Array, *, dtype: Optional[DTypeLike] = None, spacing: Spacing = None, metric: str = "euclidean",
@@ -93,7 +113,8 @@ def nearest(set: Array, *, dtype: Optional[DTypeLike] = None, spacing: Spacing =
 
 
 def voronoi(set: Array, *, dtype: Optional[DTypeLike] = None, spacing: Spacing = None, metric: str = "euclidean",
-            max_distance: Optional[float] = None, complement: bool = False, device: Optional[Device] = None) -> Array:
+            max_distance: Optional[float] = None, complement: bool = False, labels: bool = False,
+            device: Optional[Device] = None) -> Array:
     """The complete Voronoi map: for every element the site, an element of the set, of the cell that it is in.
 
     That is the nearest one; connected cells, without their exclaves, need the whole map.
@@ -102,12 +123,24 @@ def voronoi(set: Array, *, dtype: Optional[DTypeLike] = None, spacing: Spacing =
     ----------
     set, dtype, spacing, metric, max_distance, complement, device
         As for `nearest`.
+    labels : bool, default False
+        The array is a label image, of integers: gives the label of the site, so that labels grow (expand_labels).
 
     Returns
     -------
     dask array
-        The flat index of the site; -1 if no site is within max_distance.
+        The flat index of the site; -1 if no site is within max_distance.  With `labels` its label, and 0.
+
+    Examples
+    --------
+    >>> cells = dask.array.from_array(np.array([[7, 0, 0, 0, 9]]), chunks=(1, 3))
+    >>> apsis.dask.voronoi(cells, labels=True, max_distance=1).compute()
+    array([[7, 7, 0, 9, 9]])
     """
+    if flag("labels", labels):
+        how: dict[str, Any] = {"dtype": dtype, "spacing": spacing, "metric": metric, "max_distance": max_distance,
+                               "complement": complement}
+        return _of_labels("voronoi", set, slabs.voronoi, tasks.voronoi_of_labels, how, device)
     return nearest(set, dtype=dtype, spacing=spacing, metric=metric, max_distance=max_distance, complement=complement,
                    device=device)
 
@@ -178,6 +211,55 @@ def statistics(set: Array, *, connectivity: Optional[int] = 1, largest: Optional
     _, _, join = graphs.joined(set, True, device, connectivity=connectivity, largest=largest, min_area=min_area,
                                max_area=max_area, border=border, inner=inner, complement=complement, by_value=labels)
     return graphs.measured(join)
+
+
+def value_statistics(labels: Array, *, device: Optional[Device] = None) -> Array:
+    """What is known of each value of a label image, wherever its elements are: nothing is labelled.
+
+    Parameters
+    ----------
+    labels : dask array of integers, of 2 or 3 axes
+        It is kept in the size of its elements.
+    device
+        As for `distance`.
+
+    Returns
+    -------
+    dask array of COMPONENT
+        As apsis.statistics gives them, of NumPy and in one chunk; how many they are is known when they are computed.
+
+    Examples
+    --------
+    >>> cells = dask.array.from_array(np.array([[7, 0], [7, 9]]), chunks=1)
+    >>> apsis.dask.value_statistics(cells)["area"].compute()
+    array([1, 2, 1])
+    """
+    cut = graphs.cut("labels", labels, by_value=True)
+    graphs.check_device(device)
+    return graphs.value_statistics(cut, graphs.bits(cut, True), device)
+
+
+def contacts(labels: Array, *, connectivity: Optional[int] = 1, spacing: Spacing = None,
+             device: Optional[Device] = None) -> Array:
+    """Which values of a label image touch, and how much.
+
+    Parameters
+    ----------
+    labels, device
+        As for `value_statistics`.
+    connectivity, spacing
+        As for apsis.contacts.
+
+    Returns
+    -------
+    dask array of CONTACT
+        As apsis.contacts gives them, of NumPy and in one chunk; how many they are is known when they are computed.
+    """
+    cut = graphs.cut("labels", labels, by_value=True)
+    how: dict[str, Any] = {"connectivity": connectivity, "spacing": spacing}
+    slabs.contacts(cut.nothing(cut.mask.dtype), device="cpu", **how)
+    graphs.check_device(device)
+    return graphs.contacts(cut, graphs.bits(cut, True), how, device)
 
 
 def geodesic(set: Array, seeds: Array, *, nearest: Union[bool, DTypeLike] = False, dtype: Optional[DTypeLike] = np.float32,

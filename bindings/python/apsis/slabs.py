@@ -8,16 +8,17 @@
         distance = slabs.distance(part, start, rows, above, below)
 
 A slab is some rows of an image of 2 axes, or some planes of one of 3, along the first axis; it may have none.  The results are
-the rows of what apsis.distance, apsis.components and apsis.geodesic give for the whole image, with the same options; indices
-are those in the whole image.
+the rows of what apsis.distance, apsis.voronoi, apsis.components and apsis.geodesic give for the whole image, with the same
+options; indices are those in the whole image.
 
 What slabs tell each other are arrays of int64 with an element for each column: of the shape of the image without its first
-axis.  They and the objects here are plain data, to be pickled, written to files or sent.  `device` may be an apsis.Context.
+axis, of distances and cells of label images with an axis of three numbers before it.  They and the objects here are plain data, to be pickled, written to files or sent.  `device` may be an apsis.Context.
 """
 
 from ._columns import Columns
 from ._slab_labels import PART, Labels, components, join, measure, parts, renumber
-from ._slab_maps import Paths, distance, geodesic, merge, relax, summary
+from ._slab_maps import Paths, distance, geodesic, merge, relax, summary, voronoi
+from ._slab_values import contacts, merge_contacts, merge_parts, statistics
 
-__all__ = ["Columns", "Labels", "PART", "Paths", "components", "distance", "geodesic", "join", "measure", "merge", "parts",
-           "relax", "renumber", "summary"]
+__all__ = ["Columns", "Labels", "PART", "Paths", "components", "contacts", "distance", "geodesic", "join", "measure", "merge",
+           "merge_contacts", "merge_parts", "parts", "relax", "renumber", "statistics", "summary", "voronoi"]

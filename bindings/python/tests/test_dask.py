@@ -124,6 +124,29 @@ def test_geodesic_distances_are_those_of_the_whole_image(shape, how):
             compare(apsis.dask.geodesic(*both, **how), expected)
 
 
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.uint32, np.int64])
+@pytest.mark.parametrize("how", [{}, {"border": True, "dtype": np.int64}, {"nearest": True, "max_distance": 2}])
+def test_maps_of_label_images_are_those_of_the_whole_image(shape, dtype, how):
+    image = random.integers(0, 3, shape).repeat(2, axis=-1)[..., :shape[-1]].astype(dtype)
+    image[:, : shape[1] // 2] = image[0, : shape[1] // 2]  # runs that go through all slabs
+    cells = image * (random.random(shape) < 0.1)
+    between, grown = apsis.distance(image, labels=True, **how), apsis.voronoi(cells, labels=True, max_distance=3)
+    for one, other in zip(cuts(image), cuts(cells)):
+        compare(apsis.dask.distance(*one, labels=True, **how), between)
+        compare(apsis.dask.voronoi(*other, labels=True, max_distance=3), grown)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.uint32, np.int64])
+def test_values_and_contacts_of_label_images_are_those_of_the_whole_image(shape, dtype):
+    image, how = random.integers(-2, 3, shape).astype(dtype), {"connectivity": 2, "spacing": 0.1}
+    known, pairs = apsis.statistics(image), apsis.contacts(image, **how)
+    for [labels] in cuts(image):
+        got = dask.compute(apsis.dask.value_statistics(labels), apsis.dask.contacts(labels, **how))
+        assert got[0].tobytes() == known.tobytes() and got[1].tobytes() == pairs.tobytes()
+
+
 def test_a_path_that_crosses_slabs_many_times():
     image = np.zeros((20, 41), bool)
     image[:, ::2] = True
@@ -253,6 +276,10 @@ SET = da.zeros((4, 3), chunks=2, dtype=bool)
     (lambda: apsis.dask.label(SET, connectivity=3), ValueError, "^connectivity is 3, but must be at most 2"),
     (lambda: apsis.dask.label(SET, dtype=np.float32), ValueError, "^dtype is float32, but must be int32, int64, uint8 or bool"),
     (lambda: apsis.dask.label(SET, dtype=None), ValueError, "dtype is None"),
+    (lambda: apsis.dask.distance(SET / 2, labels=True), TypeError, "^set has dtype float64, but labels are integers or bools"),
+    (lambda: apsis.dask.distance(SET, labels=True, signed=True), ValueError, "^labels.* signed"),
+    (lambda: apsis.dask.voronoi(SET.astype("u1"), labels=True, complement=True), ValueError, "^labels.* complement"),
+    (lambda: apsis.dask.distance(SET, border=True), ValueError, "^border"),
     (lambda: apsis.dask.label(SET / 2, labels=True), TypeError, "^set has dtype float64, but labels are integers or bools"),
     (lambda: apsis.dask.label(SET, labels="yes"), TypeError, "^labels is 'yes', but must be True or False"),
     (lambda: apsis.dask.statistics(SET, labels=True, complement=True), ValueError, "^labels and complement are set"),

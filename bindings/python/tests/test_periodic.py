@@ -73,6 +73,18 @@ def test_two_elements_touch_twice():
     assert apsis.contacts([1, 2], periodic=True)["area"].tolist() == [2]
 
 
+def test_paths_on_a_torus():
+    torus = np.ones((6, 9), bool)
+    seed = np.zeros_like(torus)
+    seed[0, 0] = True
+    around = [np.minimum(np.arange(n), n - np.arange(n)) for n in torus.shape]
+    lengths = apsis.geodesic(torus, seed, metric="city-block", periodic=True)
+    np.testing.assert_array_equal(lengths, around[0][:, None] + around[1])
+    np.testing.assert_array_equal(apsis.eccentricity(torus, metric="city-block", periodic=True), 3 + 4)
+    assert apsis.eccentricity([1, 1, 0, 1], periodic=[0]).tolist() == [1, 2, -1, 2]
+    assert apsis.eccentricity([1, 1, 2, 1], labels=True, periodic=True).tolist() == [1, 2, 0, 2]
+
+
 def test_slices_do_not_follow_each_other():
     source = image((3, 4, 5))
     labels, _ = apsis.components(source, slices=True, periodic=True)

@@ -44,6 +44,67 @@ def test_distances_are_those_of_the_whole_image(image, how, signed):
         np.testing.assert_array_equal(np.concatenate(parts), expected)
 
 
+LABELS = [random.integers(-3, 3, (11, 9, 8)).astype(np.int16).repeat(2, axis=0), random.integers(0, 3, (23, 17)),
+          random.integers(0, 250, (23, 17)).astype(np.uint32) * (random.random((23, 17)) < 0.1)]
+
+
+@pytest.mark.parametrize("image", LABELS)
+@pytest.mark.parametrize("how", [{}, {"border": True}, {"max_distance": 2}, {"metric": "city-block", "dtype": np.int32}])
+def test_distances_between_labels_are_those_of_the_whole_image(image, how):
+    whole, told = apsis.distance(image, labels=True, nearest=True, **how), label_summaries(image)
+    maps = [slabs.distance(part, start, len(image), *sides, labels=True, nearest=True, **how)
+            for (start, part), sides in zip(pieces(image), label_sides(told))]
+    for expected, parts in zip(whole, zip(*maps)):
+        np.testing.assert_array_equal(np.concatenate(parts), expected)
+
+
+@pytest.mark.parametrize("image", LABELS)
+@pytest.mark.parametrize("how", [{"max_distance": 2}, {"spacing": 2}])
+def test_labels_of_sites_are_those_of_the_whole_image(image, how):
+    whole, told = apsis.voronoi(image, labels=True, **how), label_summaries(image)
+    parts = [slabs.voronoi(part, start, len(image), *sides, labels=True, **how)
+             for (start, part), sides in zip(pieces(image), label_sides(told))]
+    np.testing.assert_array_equal(np.concatenate(parts), whole)
+    assert {part.dtype for part in parts} == {whole.dtype}
+
+
+def label_summaries(image):
+    return [slabs.summary(part, start, labels=True) for start, part in pieces(image)]
+
+
+def label_sides(told):
+    return [(slabs.merge(*told[:k], labels=True)[1] if k else None,
+             slabs.merge(*told[k + 1:], labels=True)[0] if k + 1 < len(told) else None) for k in range(len(told))]
+
+
+@pytest.mark.parametrize("image", LABELS)
+def test_values_are_those_of_the_whole_image(image):
+    told = [slabs.statistics(part, start) for start, part in pieces(image)]
+    assert slabs.measure(slabs.merge_parts(*told)).tobytes() == apsis.statistics(image).tobytes()
+
+
+@pytest.mark.parametrize("image", LABELS)
+@pytest.mark.parametrize("how", [{}, {"connectivity": 2, "spacing": 0.1}])
+def test_contacts_are_those_of_the_whole_image(image, how):
+    told = [slabs.contacts(part, image[start - 1] if start else None, **how) for start, part in pieces(image)]
+    got = slabs.merge_contacts(*told, axes=image.ndim, spacing=how.get("spacing"))
+    assert got.tobytes() == apsis.contacts(image, **how).tobytes()
+
+
+def test_cells_are_those_of_the_whole_image():
+    image = IMAGES[0]
+    sides = outside([slabs.summary(part, start) for start, part in pieces(image)])
+    parts = [slabs.voronoi(part, start, len(image), *sides[k]) for k, (start, part) in enumerate(pieces(image))]
+    np.testing.assert_array_equal(np.concatenate(parts), apsis.voronoi(image))
+
+
+def test_what_labels_tell_has_three_numbers():
+    with pytest.raises(ValueError, match="three numbers"):
+        slabs.merge((np.zeros(4, np.int64), np.zeros(4, np.int64)), labels=True)
+    with pytest.raises(ValueError, match=r"above has shape \(4,\), but must have \(3, 4\)"):
+        slabs.voronoi(np.zeros((2, 4), int), 1, 3, np.zeros(4, np.int64), labels=True)
+
+
 def test_distances_go_into_arrays_that_are_given():
     image = IMAGES[0]
     whole, got = apsis.distance(image), np.zeros(image.shape[::-1], np.float32).T

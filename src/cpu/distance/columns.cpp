@@ -34,7 +34,7 @@ void pack_row(const DistanceJob &job, const Columns &columns, int64_t image, int
         for (int64_t x = 0; x < width; ++x) words[x] ^= columns.valid(strip);
 }
 
-/// The sites outside a slab, as positions relative to it.  They fit in 32 bits: the longest axis has 2^30 pixels.
+/// The sites outside a slab, as positions relative to `start`.  They fit in 32 bits: the longest axis has 2^30 pixels.
 void carry_in(const int64_t *sites, int64_t none, int64_t start, int32_t no_site, int64_t begin, int64_t end,
               int32_t *carried) {
     for (int64_t c = begin; c < end; ++c)
@@ -109,11 +109,12 @@ void carry_chunk(const Slab &slab, const Columns &columns, int side, int64_t ima
 
 size_t summary_scratch(const SummaryJob &job) {
     Carver count;
-    columns_of(job, count);
+    if (!job.labels) columns_of(job, count);
     return count.used();
 }
 
 void summary(const SummaryJob &job, void *scratch, Arena &arena, const Progress &progress) {
+    if (job.labels) return find_runs(job, arena, progress);
     Carver carver(scratch);
     const Columns columns = columns_of(job, carver);
     if (!job.is_found) pack(job, columns, arena, progress, 0.8);

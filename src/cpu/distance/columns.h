@@ -34,6 +34,9 @@ void pack(const DistanceJob &job, const Columns &columns, Arena &arena, const Pr
 /// Carries the nearest sites of a side across the strips of some columns, up to CARRY_CHUNK.
 void carry_chunk(const Slab &slab, const Columns &columns, int side, int64_t image, int64_t begin, int64_t end);
 
+/// What a slab of a label image tells.
+void find_runs(const SummaryJob &job, Arena &arena, const Progress &progress);
+
 /// Calls body(chunk, begin, end) for chunks of columns, `sets` times.
 template <class Body>
 void for_chunks(const Columns &columns, int64_t sets, Arena &arena, const Progress &progress, double from, double to,

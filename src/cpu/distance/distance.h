@@ -14,7 +14,7 @@ void distance_by_columns(const DistanceJob &job, void *scratch, Arena &arena, co
 /// The columns of a job along its last axis, with room for their words: where a summary leaves them, if it is the first room.
 Columns columns_of(const DistanceJob &job, Carver &carver);
 
-// The first and the last site of each column of a slab.
+// The first and the last site of each column of a slab; of a label image its first and its last run.
 size_t summary_scratch(const SummaryJob &job);
 void summary(const SummaryJob &job, void *scratch, Arena &arena, const Progress &progress);
 

@@ -8,6 +8,7 @@
 // Of a label image the nearest pixel of another value on the line is one more candidate; docs/methods.md has the proof.
 //
 // Cost: 16 bytes a pixel, read and written for each axis, and a search with 64-bit costs of lines twice as long.
+#include "core/copies.h"
 #include "cpu/distance/distance.h"
 #include "cpu/distance/line_buffers.h"
 #include "cpu/runtime/pixel_writer.h"
@@ -18,24 +19,7 @@ namespace {
 constexpr int64_t BATCH = 8;  // lines side by side that are gathered together: a cache line
 constexpr int64_t NONE = std::numeric_limits<int64_t>::min();
 
-/// A line, and the copies beside it.  Half of an even one stands on one side alone: the other is as far.
-struct Copies {
-    int64_t length, before, all;
-
-    Copies(const DistanceJob &job, int axis)
-        : length(job.set.size[axis]),
-          before(job.periodic.along[axis] ? length / 2 : 0),
-          all(length + before + (job.periodic.along[axis] ? (length - 1) / 2 : 0)) {}
-
-    /// The pixel of which there is a copy at some place: the line's own pixels are at 0 ... length - 1.
-    int64_t original(int64_t at) const { return at < 0 ? at + length : at < length ? at : at - length; }
-    int64_t end() const { return all - before; }
-    template <class Element>
-    void fill(Element *line) const {
-        std::copy_n(line + length, before, line);
-        std::copy_n(line + before, all - before - length, line + before + length);
-    }
-};
+Copies copies_of(const DistanceJob &job, int axis) { return {job.set.size[axis], job.periodic.along[axis]}; }
 
 /// The scratch memory of one thread.
 struct Bench {
@@ -45,7 +29,7 @@ struct Bench {
 
     Bench(const DistanceJob &job, Carver &carver) {
         int64_t longest = 0;
-        for (int axis = 0; axis < job.axes; ++axis) longest = std::max(longest, Copies(job, axis).all);
+        for (int axis = 0; axis < job.axes; ++axis) longest = std::max(longest, copies_of(job, axis).all);
         const bool ordered = static_cast<bool>(job.nearest);
         const int64_t batch = BATCH * (longest + 2 * LINE_PAD) - 2 * LINE_PAD;
         cost = take_line<int64_t>(carver, batch);
@@ -65,7 +49,7 @@ class Transform {
         cost_ = carver_.take<int64_t>(job.set.pixels());
         order_ = job.nearest ? carver_.take<int64_t>(job.set.pixels()) : nullptr;
         for (int axis = 0; axis < job.axes; ++axis)
-            table_[axis] = make_table<int64_t>(job.measure, axis, Copies(job, axis).all, carver_, scratch != nullptr);
+            table_[axis] = make_table<int64_t>(job.measure, axis, copies_of(job, axis).all, carver_, scratch != nullptr);
         Carver count;
         Bench(job, count);
         bench_bytes_ = count.used();
@@ -114,7 +98,7 @@ class Transform {
     void solve_batch(int axis, int64_t number) const {
         Carver carver(benches_ + bench_bytes_ * static_cast<size_t>(Arena::thread()));
         const Bench bench(job_, carver);
-        const Copies copies(job_, axis);
+        const Copies copies = copies_of(job_, axis);
         const int64_t row = number / each(axis), x = number % each(axis) * BATCH, step = step_along(axis);
         const int64_t first = axis == 0 ? row * job_.set.size[0] : axis == 1 ? index(0, row) + x : index(row, 0) + x;
         const int64_t count = axis == 0 ? 1 : std::min(BATCH, job_.set.size[0] - x), pitch = copies.all + 2 * LINE_PAD;

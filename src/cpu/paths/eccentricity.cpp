@@ -64,7 +64,7 @@ class Eccentricity {
   public:
     Eccentricity(const EccentricityJob &job, int threads, Carver &carver)
         : job_(job),
-          grid_(job.set.size, job.axes == 3 || job.set.size[2] > 1 ? 3 : 2),
+          grid_(job.set.size, job.axes == 3 || job.set.size[2] > 1 ? 3 : 2, job.periodic),
           pixels_(job.set.pixels()),
           memory_(pixels_, FARTHEST, !is_every_source(), carver),
           maxima_(is_every_source() ? 0 : pixels_, carver) {
@@ -139,6 +139,7 @@ class Eccentricity {
         components_job_.set = components_job_.labels = job_.set;
         components_job_.axes = job_.axes;
         components_job_.connectivity = job_.connectivity;
+        components_job_.periodic = job_.periodic;
         components_job_.complement = job_.complement;
         components_job_.by_value = job_.by_value;
         components_job_.count = &count_;

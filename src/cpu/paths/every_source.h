@@ -39,7 +39,7 @@ class Relaxation {
         for (int64_t i = 0; i < masked; ++i) {
             const int64_t from = static_cast<int64_t>(mask_[i]);
             for (int k = 0; k < moves_.count; ++k) {
-                const int64_t to = from + moves_.offset[k];
+                const int64_t to = moves_.target(from, k);
                 const Length sum = length[from] + static_cast<Length>(moves_.weight[k]);
                 if (sum >= UNSEEN) throw TooLong();
                 if (length[to] < 0 || updating_[to] <= sum) continue;

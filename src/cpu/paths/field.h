@@ -5,6 +5,9 @@
 // that enter it are nearly always final, so that a tile is visited about twice.  When all lengths are known, the names of the
 // sources spread in the same way, but only along the steps of shortest paths.
 //
+// Where an image closes on itself, vectors do not reach across its seam.  After a tile at a seam has been visited, its cells
+// offer their values to those across it, one by one.
+//
 // Lengths of UNSEEN or more are not taken.  When some lengths come near UNSEEN, all lengths that are at least a step less are
 // settled: they are written, and their cells become walls.  The other lengths are counted from there.
 #pragma once
@@ -136,8 +139,50 @@ class Field {
                 const int64_t beside = ((n / 9 - 1) * across_[1] + n / 3 % 3 - 1) * across_[0] + n % 3 - 1;
                 queue_.wake(tile + beside, woken, awake.least[n]);
             }
+            if (grid_.periodic.any()) awake.has_high |= cross_seams(tile, value);
         }
         if (value == length) has_high_ = awake.has_high;
+    }
+
+    /// Offers the values of a tile to the cells across the seams of the image, and wakes the spans around those that gain.
+    /// Returns whether a length came near UNSEEN.
+    bool cross_seams(int64_t tile, Length *value) {
+        const int64_t *const side = shape_.side, above = tile / across_[0],
+                             extent[3] = {grid_.width, grid_.height, grid_.depth};
+        const int64_t low[3] = {tile % across_[0] * side[0] * SPAN, above % across_[1] * side[1], above / across_[1] * side[2]};
+        const int64_t high[3] = {std::min(low[0] + side[0] * SPAN, extent[0]), std::min(low[1] + side[1], extent[1]),
+                                 std::min(low[2] + side[2], extent[2])};
+        const auto is_at_seam = [&](int axis, int64_t from, int64_t to) {
+            return grid_.periodic.along[axis] && (from == 0 || to == extent[axis]);
+        };
+        bool has_high = false;
+        for (int64_t z = low[2]; z < high[2]; ++z)
+            for (int64_t y = low[1]; y < high[1]; ++y) {
+                const bool is_row_at_seam = is_at_seam(1, y, y + 1) || is_at_seam(2, z, z + 1);
+                if (!is_row_at_seam && !is_at_seam(0, low[0], high[0])) continue;
+                for (int64_t x = low[0]; x < high[0]; ++x)
+                    if (is_row_at_seam || is_at_seam(0, x, x + 1)) has_high |= offer_across({x, y, z}, value);
+            }
+        return has_high;
+    }
+
+    bool offer_across(const Grid::Place &at, Length *value) {
+        const int64_t from = grid_.row(at.y, at.z) + at.x;
+        if (length[from] < 0 || value[from] >= UNSEEN) return false;
+        const bool names = value != length;
+        bool has_high = false;
+        for (int k = 0; k < moves_.count; ++k) {
+            const int64_t to = moves_.across_seam(at, k);
+            if (to == Moves::NOWHERE || length[to] < 0) continue;
+            const Length sum = length[from] + static_cast<Length>(moves_.weight[k]);
+            if (names ? sum != length[to] || value[from] >= value[to] : sum >= length[to] || shift + sum > steps_.limit)
+                continue;
+            value[to] = names ? value[from] : sum;
+            has_high |= !names && sum >= high_length();
+            const Grid::Place there = grid_.place(to);
+            wake_around(there.x / SPAN, there.y, there.z, sum);
+        }
+        return has_high;
     }
 
     int64_t first_cell(int64_t tile) const {

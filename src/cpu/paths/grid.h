@@ -1,6 +1,9 @@
 // The cells of an image, with walls around it, and the steps between cells.
+//
+// In an image that closes on itself along an axis, steps across the seam lead to cells far away.  So they have no offset.
 #pragma once
 
+#include "core/seam.h"
 #include "core/steps.h"
 #include "runtime/backend.h"
 
@@ -12,15 +15,17 @@ constexpr int SPAN = 16;  // cells: the widest vector
 /// behind all.  So every pixel has all its neighbours.  Wide rows begin at a multiple of SPAN.
 struct Grid {
     int64_t width, height, depth, pitch, plane, origin, cells;
+    Periodic periodic;
 
-    Grid(const int64_t size[3], int axes)
+    Grid(const int64_t size[3], int axes, const Periodic &of_image = {})
         : width(size[0]),
           height(size[1]),
           depth(axes == 3 ? size[2] : 1),
           pitch(width < 4 * SPAN ? width + 1 : whole(width + 1)),
           plane(pitch * (height + 1)),
           origin(whole((axes == 3 ? plane : 0) + pitch + 1)),
-          cells(depth * plane + 2 * origin) {}
+          cells(depth * plane + 2 * origin),
+          periodic(of_image) {}
     int64_t row(int64_t y, int64_t z) const { return origin + z * plane + y * pitch; }
     int64_t rows() const { return height * depth; }
 
@@ -42,17 +47,42 @@ struct Grid {
 
 /// The steps to the neighbours of a cell.
 struct Moves {
+    static constexpr int64_t NOWHERE = -1;
     int axes, count = 0;
     int64_t offset[26], weight[26];
 
-    Moves(const Grid &grid, const Steps &steps, int dimensions) : axes(dimensions) {
+    Moves(const Grid &grid, const Steps &steps, int dimensions)
+        : axes(dimensions),
+          grid_(grid),
+          is_periodic_(grid.periodic.any()) {
         for (int n = 0; n < 27; ++n) {
             const int dx = n % 3 - 1, dy = n / 3 % 3 - 1, dz = n / 9 - 1, kind = kind_of(dx, dy, dz);
             if ((dimensions == 2 && dz) || steps.weight[kind] == 0) continue;
             offset[count] = dz * grid.plane + dy * grid.pitch + dx;
+            by_[count][0] = dx, by_[count][1] = dy, by_[count][2] = dz;
             weight[count++] = steps.weight[kind];
         }
     }
+
+    /// The cell that a move leads to: a wall if it leaves the image.
+    int64_t target(int64_t cell, int k) const {
+        const int64_t across = is_periodic_ ? across_seam(grid_.place(cell), k) : NOWHERE;
+        return across == NOWHERE ? cell + offset[k] : across;
+    }
+
+    /// The cell that a move across a seam leads to; NOWHERE if it crosses none, or leaves the image.
+    int64_t across_seam(const Grid::Place &at, int k) const {
+        const int64_t to[3] = {at.x + by_[k][0], at.y + by_[k][1], at.z + by_[k][2]};
+        const int64_t x = grid_.periodic.wrap(0, to[0], grid_.width), y = grid_.periodic.wrap(1, to[1], grid_.height),
+                      z = grid_.periodic.wrap(2, to[2], grid_.depth);
+        const bool crosses = x != to[0] || y != to[1] || z != to[2];
+        return crosses && x >= 0 && y >= 0 && z >= 0 ? grid_.row(y, z) + x : NOWHERE;
+    }
+
+  private:
+    Grid grid_;
+    bool is_periodic_;
+    int by_[26][3];
 };
 
 }  // namespace apsis::cpu::paths

@@ -77,7 +77,7 @@ void write_sites(const RowTarget &target, CostAt cost_at, SiteAt site_at) {
         out.type == APSIS_I32 ? write(int32_t(), none, index_at) : write(int64_t(), none, index_at);
     };
     if (!target.job.values) return write_any(-1, site_at);
-    const LabelValues labels(target.job.values);
+    const auto labels = LabelValues::of_sites(target.job);
     write_any(0, [&](int64_t x) { return labels.at(site_at(x)); });
 }
 

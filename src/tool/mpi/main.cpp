@@ -40,10 +40,19 @@ struct Request {
     Spacing spacing;
     Connectivity connectivity;
     std::optional<double> max_distance;
-    bool is_signed = false, overwrite = false, on_cpu = false, quiet = false;
+    bool is_signed = false, has_border = false, overwrite = false, on_cpu = false, quiet = false;
     std::optional<std::int64_t> threads;
     int type = -1;  // a place among the words of --type
 };
+
+/// What a verb does with a label image.
+std::string of_labels(Verb verb) {
+    switch (verb) {
+        case Verb::kDistance: return "a pixel of a label has its distance to the nearest pixel of another value.";
+        case Verb::kVoronoi: return "the map has the label of the nearest pixel in place of its index, and 0 in place of -1.";
+        default: return "neighbours are connected where their values are equal, and not 0.";
+    }
+}
 
 Arguments arguments_of(Request &request, const std::string &verb) {
     Arguments arguments(verb,
@@ -54,12 +63,11 @@ Arguments arguments_of(Request &request, const std::string &verb) {
                          request.input);
     add_raster(arguments, "OUT.tif", "The map. Until it is complete it is OUT.tif.part.", request.output);
     request.reading.add_to(arguments);
+    arguments.flag("--labels",
+                   "IN.tif is a label image, of whole numbers of up to 64 bits: " + of_labels(request.verb) +
+                       " Default: the pixels that --sites picks are one set.",
+                   request.reading.labels);
     if (request.verb == Verb::kComponents) {
-        arguments.flag(
-            "--labels",
-            "IN.tif is a label image, of whole numbers of up to 64 bits: neighbours are connected where their values "
-            "are equal, and not 0. On the CPU alone. Default: the pixels that --sites picks are one set.",
-            request.reading.labels);
         request.connectivity.add_to(arguments, "Default: 4, or 6.");
     } else {
         add_metric(arguments, std::size(kMetrics) - 1, "How length is measured.", request.metric);
@@ -70,10 +78,13 @@ Arguments arguments_of(Request &request, const std::string &verb) {
     if (request.verb == Verb::kDistance) {
         arguments.flag("--signed", "Inside the set, minus the distance to the nearest pixel outside. Default: 0 there.",
                        request.is_signed);
+        arguments.flag("--border", "What lies outside the image counts as pixels of 0.", request.has_border);
         arguments.choice("--type", kDistanceTypeWords,
                          "Type of the distances. Default: f32. i32 and i64 hold squares of Euclidean ones.", request.type);
     } else {
-        arguments.choice("--type", kIndexTypes, "Type of the output. Default: i32, or i64 beyond 2^31 pixels.", request.type);
+        arguments.choice("--type", kIndexTypes,
+                         "Type of the output. Default: i32, or i64 beyond 2^31 pixels, or for labels of 64 bits.",
+                         request.type);
     }
     arguments.flag("--overwrite", "Replace OUT.tif if it exists. Default: refuse.", request.overwrite);
     arguments.flag("--cpu", "Compute on the CPU. Default: each rank on a CUDA device of its machine, if there are any.",
@@ -91,6 +102,7 @@ apsis_options options_of(const Request &request, bool is_complement) {
     if (is_complement) options.flags |= APSIS_COMPLEMENT;
     if (request.reading.labels) options.flags |= APSIS_LABELS;
     if (request.is_signed) options.flags |= APSIS_SIGNED;
+    if (request.has_border) options.flags |= APSIS_BORDER;
     if (request.max_distance) options.max_distance = *request.max_distance;
     if (request.verb == Verb::kComponents) options.connectivity = request.connectivity.axes();
     options.metric = request.metric;
@@ -98,10 +110,11 @@ apsis_options options_of(const Request &request, bool is_complement) {
     return options;
 }
 
-apsis_type type_of(const Request &request, const Shape &shape) {
+apsis_type type_of(const Request &request, const Shape &shape, apsis_type set) {
     if (request.type >= 0) return request.verb == Verb::kDistance ? kDistanceTypes[request.type] : kIndexTypeOf[request.type];
     if (request.verb == Verb::kDistance) return APSIS_F32;
-    return shape.pixels() > INT32_MAX ? APSIS_I64 : APSIS_I32;
+    const bool has_wide_labels = request.verb == Verb::kVoronoi && set == APSIS_I64;
+    return has_wide_labels || shape.pixels() > INT32_MAX ? APSIS_I64 : APSIS_I32;
 }
 
 /// A device of the rank's machine, or its share of the cores.
@@ -147,7 +160,7 @@ void run(Request &request, const Ranks &ranks) {
         device = std::make_unique<Device>(place, silent);
     });
     const Shape &shape = file->shape();
-    const apsis_type type = type_of(request, shape);
+    const apsis_type type = type_of(request, shape, file->type());
     SharedTiff output(ranks, request.output, request.overwrite, type, shape);
     check(apsis_mpi_extent(MPI_COMM_WORLD, shape.extent(), &start, &rows));
     together(ranks, [&] {

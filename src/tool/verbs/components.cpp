@@ -65,6 +65,7 @@ void Components::add_to(Arguments &arguments) {
         "pixel of each component, of floating-point ones 1. Default: the pixels that --sites picks are one set.",
         request_.reading.delta);
     connectivity_.add_to(arguments, "Default: 4, or 6.");
+    request_.reading.add_periodic(arguments);
     add_selections(arguments);
     add_table(arguments, "--stats",
               "Also write a table of the components: label, index of the first pixel, area, box, mean x, y and z.", table_);
@@ -102,6 +103,11 @@ void Components::check() {
     if (labels() && fills_holes_)
         usage(std::string("--fill-holes is for a set, but ") + request_.reading.labels_option() + " takes a " +
               (request_.reading.delta ? "grey" : "label") + " image: use one of them");
+    const std::uint32_t closed = request_.reading.periodic;
+    if (method_ && closed) usage("--periodic is for --method auto, but --method is tile-fill");
+    if (fills_holes_ && closed & APSIS_PERIODIC_X && closed & APSIS_PERIODIC_Y && (closed & APSIS_PERIODIC_Z || !volume()))
+        usage("--fill-holes goes by the border of the image, but with --periodic " + request_.reading.periodic_axes() +
+              " it has none");
     if (largest_.value_or(0) > INT32_MAX)
         usage("--largest is " + std::to_string(*largest_) + ", but must be at most 2147483647");
     if (min_area_ && max_area_ && *min_area_ > *max_area_)
@@ -153,6 +159,7 @@ Maps Components::maps(const Run &run) const {
     if (fills_holes_) maps.options.flags |= APSIS_NO_INNER;  // they are found by such a selection
     const bool separate = maps.options.flags & APSIS_SLICES;
     maps.whole = run.file("picture")                                              ? "--picture shows all of it"
+                 : labels()                                                       ? "components of label images have no slabs"
                  : method_                                                        ? "--method tile-fill has no slabs"
                  : separate && type == APSIS_I32 && run.index_type() == APSIS_I64 ? "--type i32 might not hold it"
                                                                                   : "";

@@ -23,6 +23,7 @@ class Contacts final : public TableVerb {
         TableVerb::add_to(arguments);
         connectivity_.add_to(arguments, "Default: 4, or 6.");
         spacing_.add_to(arguments, "It scales the area.");
+        request_.reading.add_periodic(arguments);
     }
     void check() override {
         TableVerb::check();

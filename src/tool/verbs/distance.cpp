@@ -56,6 +56,7 @@ void Distance::add_to(Arguments &arguments) {
     add_labels(arguments,
                "A pixel of a label has its distance to the nearest pixel of another value, of which 0 is one, and a pixel of 0 "
                "has 0.");
+    request_.reading.add_periodic(arguments);
     arguments.flag("--border",
                    "What lies outside the image counts as pixels of 0: another value with --labels, outside the set with "
                    "--signed, in it with --sites zero. Where nothing is nearer, there is no nearest pixel.",
@@ -94,6 +95,7 @@ void Distance::check() {
         usage("--labels is for --metric euclidean or city-block, but --metric is chessboard");
     if (labels()) settings_.check_auto("--labels");
     if (border_) settings_.check_auto("--border");
+    settings_.check_periodic(request_.reading);
     if (is_whole()) settings_.spacing.check_one("--type " + type_word());
 }
 
@@ -109,10 +111,9 @@ Maps Distance::maps(const Run &run) const {
         usage(
             "--border counts what lies outside as pixels of 0, but no distance leads to these: use --labels, --signed or "
             "--sites zero");
-    maps.whole = run.file("picture")                               ? "--picture shows all of it"
-                 : run.file("picture_nearest")                     ? "--picture-nearest shows all of it"
-                 : border_ && !(maps.options.flags & APSIS_SLICES) ? "--border has no slabs"
-                                                                   : settings_.why_whole(maps.options);
+    maps.whole = run.file("picture")           ? "--picture shows all of it"
+                 : run.file("picture_nearest") ? "--picture-nearest shows all of it"
+                                               : settings_.why_whole(maps.options);
     return maps;
 }
 

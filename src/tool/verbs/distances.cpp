@@ -55,6 +55,12 @@ void DistanceSettings::check_auto(const std::string &why) const {
     if (kMethodOf[method] != APSIS_AUTO) usage(why + " is for --method auto, but --method is " + method_word());
 }
 
+void DistanceSettings::check_periodic(const InputSettings &reading) const {
+    if (!reading.periodic) return;
+    check_auto("--periodic");
+    if (metric == APSIS_CHESSBOARD) usage("--periodic is for --metric euclidean or city-block, but --metric is chessboard");
+}
+
 void DistanceSettings::fill_in(apsis_options &options) const {
     spacing.fill_in(options);
     options.metric = metric;

@@ -9,6 +9,7 @@
 #include "tool/device.h"
 #include "tool/geometry.h"
 #include "tool/io/json.h"
+#include "tool/settings.h"
 
 namespace tool {
 
@@ -24,6 +25,8 @@ struct DistanceSettings {
     void check(bool volume);
     /// Fails with a usage error unless the method is the library's own; `why` names the option that requires it.
     void check_auto(const std::string &why) const;
+    /// Fails with a usage error unless the library takes images that close on themselves, if this one does.
+    void check_periodic(const InputSettings &reading) const;
     void fill_in(apsis_options &options) const;
     void print(Json &json, bool volume) const;
     /// Why maps must be computed at once, in words; "" if slabs will do.

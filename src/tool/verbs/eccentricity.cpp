@@ -24,7 +24,8 @@ class Eccentricity final : public MapVerb {
                   "its component, and -1 outside the set.",
                   whole_memory_help("up to 190 bytes"),
                   "  apsis eccentricity leaf.tif e.tif --components leaf.csv --picture e.png\n"
-                  "  apsis eccentricity pores.tif e.tif --volume --connectivity 26 --farthest ends.tif\n") {}
+                  "  apsis eccentricity pores.tif e.tif --volume --connectivity 26 --farthest ends.tif\n"
+                  "  apsis eccentricity cells.tif e.tif --labels --components cells.csv\n") {}
 
   private:
     void add_to(Arguments &arguments) override;
@@ -55,7 +56,9 @@ void Eccentricity::add_to(Arguments &arguments) {
               "Also write a table of the components: label, index of the first pixel, diameter, the indices of its two "
               "ends, radius, the index of the centre.",
               table_);
+    add_labels(arguments, "Steps go to equal values only.");
     paths_.add_to(arguments);
+    request_.reading.add_periodic(arguments);
     arguments.integer("--budget", "N",
                       "Make at most N distance fields for a component. If that is not enough to prove every pixel, nothing "
                       "is written, and the exit code is 20. Default: no limit.",

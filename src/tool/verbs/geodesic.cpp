@@ -62,6 +62,7 @@ void Geodesic::add_to(Arguments &arguments) {
         "less, infinite or not a number leads no path. With --type i32 or i64 twice the cost.",
         [this](const std::string &path) { costs_ = path; });
     paths_.add_to(arguments);
+    request_.reading.add_periodic(arguments);
     arguments.number("--max-distance", "D", "Look no farther than D: beyond it, there is no path. Default: no limit.",
                      max_distance_);
     add_picture(arguments, "--picture",

@@ -56,7 +56,7 @@ class TableVerb : public MapVerb {
     void add_input(Arguments &arguments) override { request_.reading.add_file_to(arguments); }
     void add_output(Arguments &arguments) override { request_.writing.add_overwrite(arguments); }
     std::vector<OutputName> outputs() const override { return {{"table", output_}}; }
-    Maps maps(const Run &) const override { return {}; }
+    Maps maps(const Run &) const override { return {{}, "tables of values have no slabs"}; }
     void print_summary(const Run &run) const override;
     std::string sentence() const override { return std::to_string(count_) + " " + (count_ == 1 ? entry_ : entries_); }
 

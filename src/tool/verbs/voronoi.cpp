@@ -50,6 +50,7 @@ void Voronoi::add_to(Arguments &arguments) {
                    "connected. Default: the complete map, which is that of nearest pixels.",
                    connected_);
     settings_.add_to(arguments, "Chessboard takes the same for every axis.", false);
+    request_.reading.add_periodic(arguments);
     arguments.flag("--mixed", "With --method sweep: the map as the sweeps leave it, some exclaves hidden and others not.",
                    mixed_);
     arguments.choice("--type", kTypes, "Type of the output. Default: i32, or i64 beyond 2^31 pixels, or for labels of 64 bits.",
@@ -64,6 +65,9 @@ void Voronoi::add_to(Arguments &arguments) {
 void Voronoi::check() {
     settings_.check(volume());
     if (labels()) settings_.check_auto("--labels");
+    settings_.check_periodic(request_.reading);
+    if (connected_ && request_.reading.periodic)
+        usage("--connected is for images with borders, but --periodic closes this one: use one of them");
     if (mixed_ && settings_.method_word().rfind("sweep", 0) != 0)
         usage("--mixed is for --method sweep, but --method is " + settings_.method_word());
     if (mixed_ && connected_) usage("--mixed leaves exclaves, but --connected hides them: use one of them");

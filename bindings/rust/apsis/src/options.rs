@@ -102,6 +102,15 @@ impl Options {
         self
     }
 
+    /// How many numbers slabs of maps tell of each column, each way.
+    pub(crate) const fn told(&self) -> usize {
+        if self.0.flags & sys::APSIS_LABELS != 0 {
+            3
+        } else {
+            1
+        }
+    }
+
     /// Components: leave out all but this many, the largest.
     pub const fn largest(mut self, count: i32) -> Options {
         self.0.largest = count;
@@ -178,7 +187,7 @@ impl Options {
         self.flag(sys::APSIS_BORDER)
     }
 
-    /// The image closes on itself along x: components, contacts, distance, and the complete Voronoi map.
+    /// The image closes on itself along x: components, contacts, distance, the complete Voronoi map, and paths.
     pub const fn periodic_x(self) -> Options {
         self.flag(sys::APSIS_PERIODIC_X)
     }

@@ -14,6 +14,9 @@ use crate::options::Options;
 pub use sys::apsis_part as Part;
 
 /// The first and the last row of each column that is in the set; `i64::MAX` and -1 where there is none.
+///
+/// With [`Options::labels`] the first and the last run of a label: the rows of all columns, then the nearest rows beyond the
+/// runs, then the labels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Summary {
     pub first: Vec<i64>,
@@ -83,13 +86,31 @@ pub struct Labels {
 impl Summary {
     /// Adds what is known of another slab; in any order and grouping the outcome is the same.
     pub fn merge(&mut self, other: &Summary) -> Result<(), Error> {
+        let columns = self.check_lengths(other)?;
+        let (first, last) = (self.first.as_mut_ptr(), self.last.as_mut_ptr());
+        unsafe { sys::apsis_slab_merge(columns as i64, other.first.as_ptr(), other.last.as_ptr(), first, last) }
+        Ok(())
+    }
+
+    /// The same of label images: the other slab follows those that are known, or is followed by them.
+    pub fn merge_labels(&mut self, other: &Summary) -> Result<(), Error> {
+        let numbers = self.check_lengths(other)?;
+        if numbers % 3 != 0 {
+            return refuse(format!("first has {} elements, but must have three for each column", numbers));
+        }
+        let (first, last) = (self.first.as_mut_ptr(), self.last.as_mut_ptr());
+        unsafe {
+            sys::apsis_slab_merge_labels((numbers / 3) as i64, other.first.as_ptr(), other.last.as_ptr(), first, last)
+        }
+        Ok(())
+    }
+
+    fn check_lengths(&self, other: &Summary) -> Result<usize, Error> {
         let columns = self.first.len();
         for (name, rows) in [("last", &self.last), ("other.first", &other.first), ("other.last", &other.last)] {
             check_length(name, rows, columns)?;
         }
-        let (first, last) = (self.first.as_mut_ptr(), self.last.as_mut_ptr());
-        unsafe { sys::apsis_slab_merge(columns as i64, other.first.as_ptr(), other.last.as_ptr(), first, last) }
-        Ok(())
+        Ok(columns)
     }
 }
 
@@ -111,11 +132,11 @@ pub fn measure(parts: &[Part]) -> Vec<Component> {
 
 /// The results are the rows of those of the whole image, with the same options.  Indices are those in the whole image.
 impl Context {
-    /// Where in each column the set of a slab begins and ends.  [`Options::complement`] matters.
+    /// Where in each column the set of a slab begins and ends.  [`Options::complement`] and [`Options::labels`] matter.
     pub fn slab_summary(&self, set: &dyn Source, start: i64, options: &Options) -> Result<Summary, Error> {
         let set = self.source(set)?;
-        let columns = columns_of(&set);
-        let mut told = Summary { first: vec![i64::MAX; columns], last: vec![-1; columns] };
+        let numbers = columns_of(&set) * options.told();
+        let mut told = Summary { first: vec![i64::MAX; numbers], last: vec![-1; numbers] };
         let (first, last) = (told.first.as_mut_ptr(), told.last.as_mut_ptr());
         self.call(|raw| unsafe { sys::apsis_slab_summary(raw, &set, start, first, last, options.raw()) })?;
         Ok(told)
@@ -131,18 +152,17 @@ impl Context {
         options: &Options,
     ) -> Result<(), Error> {
         let (set, distance, nearest) = (self.source(set)?, self.target(distance)?, self.target(nearest)?);
-        let columns = columns_of(&set);
-        let told = sys::apsis_slab {
-            start: slab.start,
-            extent: slab.extent,
-            above: read("slab: above", slab.above, columns)?,
-            below: read("slab: below", slab.below, columns)?,
-            complement_above: read("slab: complement_above", slab.complement_above, columns)?,
-            complement_below: read("slab: complement_below", slab.complement_below, columns)?,
-        };
+        let told = raw_slab(slab, columns_of(&set) * options.told())?;
         self.call(|raw| unsafe {
             sys::apsis_slab_distance(raw, &set, &told, or_null(&distance), or_null(&nearest), options.raw())
         })
+    }
+
+    /// The rows of a slab, of the complete map that [`Context::voronoi`] gives.
+    pub fn slab_voronoi(&self, set: &dyn Source, slab: &Slab, cells: &mut dyn Target, options: &Options) -> Result<(), Error> {
+        let (set, cells) = (self.source(set)?, self.target(Some(cells))?);
+        let told = raw_slab(slab, columns_of(&set) * options.told())?;
+        self.call(|raw| unsafe { sys::apsis_slab_voronoi(raw, &set, &told, or_null(&cells), options.raw()) })
     }
 
     /// Brings `paths`, what a slab tells, up to what the slabs beside it tell, and returns how many elements have changed.
@@ -299,6 +319,18 @@ fn read(name: &str, array: Option<&[i64]>, length: usize) -> Result<*const i64, 
 
 fn write(name: &str, array: Option<&mut Vec<i64>>, length: usize) -> Result<*mut i64, Error> {
     array.map_or(Ok(ptr::null_mut()), |array| check_length(name, array, length).map(|_| array.as_mut_ptr()))
+}
+
+/// The library's structure of a slab of which so many numbers are told each way.
+fn raw_slab(slab: &Slab, numbers: usize) -> Result<sys::apsis_slab, Error> {
+    Ok(sys::apsis_slab {
+        start: slab.start,
+        extent: slab.extent,
+        above: read("slab: above", slab.above, numbers)?,
+        below: read("slab: below", slab.below, numbers)?,
+        complement_above: read("slab: complement_above", slab.complement_above, numbers)?,
+        complement_below: read("slab: complement_below", slab.complement_below, numbers)?,
+    })
 }
 
 /// The library's structure, through which it reads `slab`.

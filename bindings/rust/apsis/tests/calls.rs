@@ -189,6 +189,14 @@ fn label_images() {
         let set = Image::new(&free, &size).unwrap();
         context.geodesic(&set, &labels, None, Some(&mut nearest), &Options::new().labels()).unwrap();
         assert_eq!((seeds[2], seeds[8], seeds[11]), (3, 3, 5));
+        let paths = Options::new().metric(Metric::CityBlock);
+        let mut reach = [0i32; 12];
+        let mut out = ImageMut::new(&mut reach, &size).unwrap();
+        context.eccentricity(&labels, Some(&mut out), None, &paths.labels()).unwrap();
+        assert_eq!(reach, [1, 2, -1, -1, 2, 2, 2, -1, -1, 2, 2, 0]);
+        let mut out = ImageMut::new(&mut reach, &size).unwrap();
+        context.eccentricity(&set, Some(&mut out), None, &paths.periodic_x().periodic_y()).unwrap();
+        assert_eq!(reach, [3; 12]);
     }
 }
 

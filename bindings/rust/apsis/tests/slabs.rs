@@ -55,6 +55,50 @@ fn merged(told: &[Summary]) -> Option<Summary> {
     Some(all)
 }
 
+/// Of a label image: the same, for distances to another value and for the labels of sites.
+#[test]
+fn maps_of_label_images_are_those_of_the_whole_image() {
+    let context = Context::new(Device::Cpu).unwrap();
+    for (options, size) in [Options::new(), Options::new().border()].iter().flat_map(|o| SIZES.map(|s| (*o, s))) {
+        let mut cut = Cut::new(size, 20, 25);
+        let columns = cut.columns;
+        for i in columns..cut.pixels.len() {
+            cut.pixels[i] = if i % 7 > 0 { cut.pixels[i - columns] } else { 3 * cut.pixels[i] };
+        }
+        let (between, sites) = (options.labels(), Options::new().labels().max_distance(3.0));
+        let count = cut.pixels.len();
+        let (mut whole, mut grown) = (vec![0f32; count], vec![0i32; count]);
+        context.distance(&cut.whole(), Some(&mut ImageMut::new(&mut whole, size).unwrap()), None, &between).unwrap();
+        context.voronoi(&cut.whole(), &mut ImageMut::new(&mut grown, size).unwrap(), &sites).unwrap();
+        let of = |k| context.slab_summary(&cut.slab(k), cut.start(k) as i64, &sites).unwrap();
+        let told: Vec<Summary> = (0..CUTS.len()).map(of).collect();
+        let merged = |told: &[Summary]| -> Option<Summary> {
+            let (first, others) = told.split_first()?;
+            let mut all = first.clone();
+            others.iter().for_each(|other| all.merge_labels(other).unwrap());
+            Some(all)
+        };
+        let (mut got, mut labels) = (vec![0f32; count], vec![0i32; count]);
+        for k in 0..CUTS.len() {
+            let (above, below) = (merged(&told[..k]), merged(&told[k + 1..]));
+            let slab = Slab {
+                start: cut.start(k) as i64,
+                extent: cut.rows() as i64,
+                above: above.as_ref().map(|all| &all.last[..]),
+                below: below.as_ref().map(|all| &all.first[..]),
+                ..Slab::default()
+            };
+            let (size, range) = cut.place(k);
+            let mut part = ImageMut::new(&mut got[range.clone()], &size).unwrap();
+            context.slab_distance(&cut.slab(k), &slab, Some(&mut part), None, &between).unwrap();
+            let mut part = ImageMut::new(&mut labels[range], &size).unwrap();
+            context.slab_voronoi(&cut.slab(k), &slab, &mut part, &sites).unwrap();
+        }
+        assert_eq!(got, whole);
+        assert_eq!(labels, grown);
+    }
+}
+
 #[test]
 fn distances_are_those_of_the_whole_image() {
     let context = Context::new(Device::Cpu).unwrap();

@@ -1,0 +1,264 @@
+// The functions of apsis.h for distance and Voronoi maps of slabs: guard, check, dispatch.
+//
+// Of label images a slab tells of runs (slabs/runs.h).  Where distances lead from it is known once the label of the pixel
+// beside the cut is compared with that of the slab's own row, which is summarised for that: then back ends are told rows alone.
+#include <algorithm>
+#include <vector>
+
+#include "api/arguments.h"
+#include "api/guard.h"
+#include "api/map_checks.h"
+#include "api/options.h"
+#include "slabs/runs.h"
+
+using namespace apsis;
+
+namespace {
+
+long long ll(int64_t value) { return static_cast<long long>(value); }
+
+/// Checks the set of a slab and its place in the image.
+void check_slab(const apsis_image *set, int64_t start, int64_t extent, const apsis_options &options, DistanceJob &job) {
+    refuse_periodic("a slab", options);
+    refuse_delta("a slab", options);
+    check_cells(options);
+    if (options.flags & APSIS_SLICES)
+        throw Error(APSIS_ERROR_UNSUPPORTED, "options: APSIS_SLICES is set, but slabs are parts of one image");
+    if (job.is_found && options.flags & APSIS_LABELS)
+        throw Error(APSIS_ERROR_ARGUMENT, "set is NULL, but with APSIS_LABELS it is needed in each call");
+    job.axes = set->ndim;
+    job.complement = options.flags & APSIS_COMPLEMENT;
+    job.slab.start = start;
+    job.slab.extent = extent;
+    check_place(start, extent, job.set.size[job.axes - 1]);
+}
+
+/// The set of a slab: the caller's, or, without one, what the summary before has found of it.
+const apsis_image *slab_set(const apsis_context &context, const apsis_image *set) {
+    if (set) return set;
+    if (!context.found || context.found->connectivity)
+        throw Error(APSIS_ERROR_ARGUMENT,
+                    "set is NULL, but the call before was no apsis_slab_summary, or its workspace is one that you set");
+    return &context.found->set;
+}
+
+/// Checks the caller's sites on one side of a slab.  `none` marks a column without one.
+void check_sites(const char *name, const int64_t *sites, int64_t columns, int64_t none, int64_t begin, int64_t end) {
+    for (int64_t c = 0; sites && c < columns; ++c)
+        if (sites[c] != none && (sites[c] < begin || sites[c] >= end))
+            throw Error(APSIS_ERROR_ARGUMENT, "slab: %s[%lld] is %lld, but must be from %lld to %lld, or %lld", name, ll(c),
+                        ll(sites[c]), ll(begin), ll(end - 1), ll(none));
+}
+
+/// Throws unless each pixel beside a slab, in row `beside`, is said to be in the set, or in its complement, and not in both.
+void check_beside(const char *name, const int64_t *const (&sites)[2], int64_t columns, int64_t none, int64_t beside) {
+    for (int64_t c = 0; c < columns; ++c) {
+        const int64_t of_set = sites[0] ? sites[0][c] : none, of_complement = sites[1] ? sites[1][c] : none;
+        if ((of_set == beside) == (of_complement == beside))
+            throw Error(APSIS_ERROR_ARGUMENT,
+                        "slab: %s[%lld] is %lld and complement_%s[%lld] is %lld, but one of them must be %lld, the row beside "
+                        "the slab",
+                        name, ll(c), ll(of_set), name, ll(c), ll(of_complement), ll(beside));
+    }
+}
+
+/// Checks the caller's runs on one side of a slab, beyond their rows: those rows have been checked as sites.
+void check_runs(const char *name, const int64_t *runs, int64_t columns, slabs::End end, int64_t extent) {
+    for (int64_t c = 0; runs && c < columns; ++c) {
+        if (runs[c] == no_row(end)) continue;
+        const int64_t beyond = runs[columns + c];
+        const int64_t least = end == slabs::End::LAST ? -1 : runs[c] + 1;
+        const int64_t most = end == slabs::End::LAST ? runs[c] - 1 : extent;
+        if (beyond < least || beyond > most)
+            throw Error(APSIS_ERROR_ARGUMENT,
+                        "slab: %s[%lld] is %lld, the row beyond the run of row %lld, but must be from %lld to %lld", name,
+                        ll(columns + c), ll(beyond), ll(runs[c]), ll(least), ll(most));
+        if (runs[2 * columns + c] == 0)
+            throw Error(APSIS_ERROR_ARGUMENT, "slab: %s[%lld] is 0, but must be the label in row %lld", name,
+                        ll(2 * columns + c), ll(runs[c]));
+    }
+}
+
+SummaryJob check_slab_summary(const apsis_context &context, const apsis_image *set, int64_t start, const apsis_options *given) {
+    SummaryJob job;
+    job.is_found = !set;
+    set = slab_set(context, set);
+    check_distance_images(context, set, nullptr, nullptr, true, job);
+    const apsis_options options = read_options(given);
+    refuse_complement_of_labels(options);
+    check_slab(set, start, LONGEST_AXIS, options, job);
+    job.labels = options.flags & APSIS_LABELS;
+    job.is_opposite = job.is_found && job.complement != context.found->complement;
+    return job;
+}
+
+/// The row of a slab next to what is above it, or below.
+struct Edge {
+    const char *name;
+    slabs::End end;       // of the runs that are told there
+    const int64_t *told;  // as in apsis_slab
+    int64_t row, beside;  // of the image: the slab's own one, and the one next to it
+};
+
+/// The edges of a slab that lie inside the image.
+std::vector<Edge> edges_of(const apsis_slab &slab, int64_t rows) {
+    std::vector<Edge> edges;
+    const int64_t end = slab.start + rows;
+    if (slab.start > 0) edges.push_back({"above", slabs::End::LAST, slab.above, slab.start, slab.start - 1});
+    if (end < slab.extent) edges.push_back({"below", slabs::End::FIRST, slab.below, end - 1, end});
+    return edges;
+}
+
+/// A slab of a map, and whether it is of labels.
+struct SlabMap {
+    DistanceJob job;
+    apsis_options options;
+
+    bool by_labels() const { return options.flags & APSIS_LABELS; }
+};
+
+/// Checks a slab of a map; `nearest` is called `cells` in a Voronoi map.
+SlabMap check_slab_map(const apsis_context &context, const apsis_image *set, const apsis_slab *slab,
+                       const apsis_image *distance, const char *name, const apsis_image *nearest, const apsis_options *given) {
+    SlabMap map;
+    DistanceJob &job = map.job;
+    const apsis_options options = map.options = read_options(given);
+    job.is_found = !set;
+    set = slab_set(context, set);
+    const Argument images[] = {{"set", set, job.set, Role::SET},
+                               {"distance", distance, job.distance, Role::DISTANCE},
+                               {name, nearest, job.nearest, Role::INDEX}};
+    check_images(context, images, true);
+    check_all_apart(images);
+    if (!slab) throw Error(APSIS_ERROR_ARGUMENT, "slab is NULL, but its place is needed");
+    check_background(options);
+    check_slab(set, slab->start, slab->extent, options, job);
+    if (options.method != APSIS_AUTO)
+        throw Error(APSIS_ERROR_UNSUPPORTED, "options: method is %s, but slabs are for APSIS_AUTO", name_of(options.method));
+    if (options.metric == APSIS_CHESSBOARD && nearest)
+        throw Error(APSIS_ERROR_UNSUPPORTED,
+                    "%s is not NULL, but the metric is APSIS_CHESSBOARD: of several sites as near, the lowest may be one "
+                    "that is not told",
+                    name);
+    fill_in(options, job);
+    job.border = options.flags & APSIS_BORDER;
+    if (job.is_found && job.complement != context.found->complement)
+        throw Error(APSIS_ERROR_ARGUMENT,
+                    "options: flags is 0x%x, %s APSIS_COMPLEMENT, but that of apsis_slab_summary was %s it",
+                    unsigned(options.flags), job.complement ? "with" : "without", job.complement ? "without" : "with");
+    if (job.is_found && job.border && job.is_signed)
+        throw Error(APSIS_ERROR_ARGUMENT, "set is NULL, but with APSIS_SIGNED and APSIS_BORDER it is needed again");
+    const int64_t end = slab->start + job.set.size[job.axes - 1];
+    check_sites("above", slab->above, job.columns(), -1, 0, slab->start);
+    check_sites("below", slab->below, job.columns(), INT64_MAX, end, slab->extent);
+    if (map.by_labels())
+        for (const Edge &edge : edges_of(*slab, job.set.size[job.axes - 1]))
+            check_runs(edge.name, edge.told, job.columns(), edge.end, slab->extent);
+    job.slab.above[0] = slab->above, job.slab.below[0] = slab->below;
+    if (job.is_signed) {
+        check_sites("complement_above", slab->complement_above, job.columns(), -1, 0, slab->start);
+        check_sites("complement_below", slab->complement_below, job.columns(), INT64_MAX, end, slab->extent);
+        job.slab.above[1] = slab->complement_above, job.slab.below[1] = slab->complement_below;
+        if (slab->start > 0) check_beside("above", job.slab.above, job.columns(), -1, slab->start - 1);
+        if (end < slab->extent) check_beside("below", job.slab.below, job.columns(), INT64_MAX, end);
+    }
+    if (distance) check_fits("distance", distance->type, options, job.measure, job.axes);
+    check_indices_fit(name, nearest, __int128(job.columns()) * slab->extent);
+    return map;
+}
+
+/// Throws unless a Voronoi map with these options is the complete one, of a set.
+void check_complete(const apsis_options &options) {
+    refuse_border("apsis_slab_voronoi", options);
+    if (options.flags & APSIS_SIGNED) throw Error(APSIS_ERROR_ARGUMENT, "options: APSIS_SIGNED is set, but cells have no sign");
+    if (options.flags & APSIS_CONNECTED)
+        throw Error(APSIS_ERROR_UNSUPPORTED, "options: APSIS_CONNECTED is set, but slabs are for complete maps");
+}
+
+/// The nearest pixels of another value than a slab's own row has, beyond the slab.
+std::vector<int64_t> others_beyond(apsis_context &context, const DistanceJob &job, const Edge &edge) {
+    const int axis = job.axes - 1;
+    SummaryJob own;
+    own.axes = job.axes;
+    own.labels = true;
+    own.set = job.set;
+    own.set.data += (edge.row - job.slab.start) * own.set.stride[axis];
+    own.set.size[axis] = 1;
+    own.slab.start = edge.row, own.slab.extent = job.slab.extent;
+    std::vector<int64_t> told(static_cast<size_t>(own.told()));
+    (edge.end == slabs::End::FIRST ? own.first : own.last) = told.data();
+    run(context, own);
+    return slabs::others_beyond(job.columns(), edge.end, told.data(), edge.told, edge.beside, job.slab.extent);
+}
+
+/// Runs a map of distances between labels.
+void run_between_labels(apsis_context &context, DistanceJob job, const apsis_slab &slab) {
+    std::vector<int64_t> above, below;
+    take_labels(job);
+    for (const Edge &edge : edges_of(slab, job.set.size[job.axes - 1])) {
+        const bool is_above = edge.end == slabs::End::LAST;
+        std::vector<int64_t> &rows = is_above ? above : below;
+        rows = others_beyond(context, job, edge);
+        if (is_above && job.labels)
+            for (int64_t &row : rows) row += row >= 0;  // the run begins behind it
+        (is_above ? job.slab.above : job.slab.below)[0] = rows.data();
+    }
+    run(context, job);
+}
+
+/// Runs a map that has the labels of sites.
+void run_to_labels(apsis_context &context, DistanceJob job, const apsis_slab &slab, const apsis_image *cells,
+                   const apsis_options &options) {
+    take_cell_labels(cells, options, job);
+    if (slab.above) job.slab.above_labels = slab.above + 2 * job.columns();
+    if (slab.below) job.slab.below_labels = slab.below + 2 * job.columns();
+    run(context, job);
+}
+
+}  // namespace
+
+apsis_status apsis_slab_summary(apsis_context *context, const apsis_image *set, int64_t start, int64_t *first, int64_t *last,
+                                const apsis_options *options) {
+    return guard("slab_summary", context, [&] {
+        if (set) context->found.reset();
+        SummaryJob job = check_slab_summary(*context, set, start, options);
+        job.first = first;
+        job.last = last;
+        if (job.columns() == 0 || (!first && !last)) return;
+        context->refuse_capture("what a slab tells is for the host");
+        run(*context, job);
+    });
+}
+
+void apsis_slab_merge(int64_t columns, const int64_t *first, const int64_t *last, int64_t *all_first, int64_t *all_last) {
+    for (int64_t c = 0; first && all_first && c < columns; ++c) all_first[c] = std::min(all_first[c], first[c]);
+    for (int64_t c = 0; last && all_last && c < columns; ++c) all_last[c] = std::max(all_last[c], last[c]);
+}
+
+void apsis_slab_merge_labels(int64_t columns, const int64_t *first, const int64_t *last, int64_t *all_first,
+                             int64_t *all_last) {
+    if (first && all_first) slabs::merge_runs(columns, slabs::End::FIRST, first, all_first);
+    if (last && all_last) slabs::merge_runs(columns, slabs::End::LAST, last, all_last);
+}
+
+apsis_status apsis_slab_distance(apsis_context *context, const apsis_image *set, const apsis_slab *slab,
+                                 const apsis_image *distance, const apsis_image *nearest, const apsis_options *options) {
+    return guard("slab_distance", context, [&] {
+        const SlabMap map = check_slab_map(*context, set, slab, distance, "nearest", nearest, options);
+        if (map.job.set.pixels() == 0 || (!distance && !nearest)) return;
+        context->refuse_capture("what is outside of a slab is in host memory");
+        map.by_labels() ? run_between_labels(*context, map.job, *slab) : run(*context, map.job);
+    });
+}
+
+apsis_status apsis_slab_voronoi(apsis_context *context, const apsis_image *set, const apsis_slab *slab,
+                                const apsis_image *cells, const apsis_options *options) {
+    return guard("slab_voronoi", context, [&] {
+        if (!cells) throw Error(APSIS_ERROR_ARGUMENT, "cells is NULL, but an image is needed");
+        check_complete(read_options(options));
+        const SlabMap map = check_slab_map(*context, set, slab, nullptr, "cells", cells, options);
+        if (map.job.set.pixels() == 0) return;
+        context->refuse_capture("what is outside of a slab is in host memory");
+        map.by_labels() ? run_to_labels(*context, map.job, *slab, cells, map.options) : run(*context, map.job);
+    });
+}
