@@ -6,9 +6,10 @@
 // nearest sites with a start cost of most - R(c) at each site, most being the greatest R: one pass for each axis, last axis
 // first, over the lines of cpu/distance/lines.h, as in a distance map.  A pixel of the set is in its own ball, so a partial cost
 // of `most` or more is never the least, and is dropped.  Time is n log n at worst; memory is two costs and a byte a pixel.
+#include "cpu/balls/medial_axis.h"
+
 #include <algorithm>
 #include <atomic>
-#include <memory>
 
 #include "cpu/balls/radii.h"
 #include "cpu/distance/line_buffers.h"
@@ -38,9 +39,10 @@ struct ThreadLines {
 template <class Cost>
 class MedialAxis {
   public:
-    MedialAxis(const BallsJob &job, Arena &arena)
+    MedialAxis(const BallsJob &job, uint8_t *is_centre, Arena &arena)
         : job_(job),
           arena_(arena),
+          is_centre_(is_centre),
           size_{job.squares.size[0], job.squares.size[1], job.squares.size[2]},
           squares_(squares_of<Cost>(job)) {
         const int64_t pixels = job.squares.pixels();
@@ -53,7 +55,7 @@ class MedialAxis {
         std::fill_n(is_centre_, pixels, uint8_t(0));
     }
 
-    void run(const Progress &progress) {
+    void run(const Progress &progress, double to) {
         const int64_t width = size_[0], pixels = job_.squares.pixels();
         parallel_for(arena_, pixels / width, {}, 0, 0, [&](int64_t row) {
             for (int64_t i = row * width; i < (row + 1) * width; ++i) {
@@ -64,11 +66,8 @@ class MedialAxis {
         });
         for (int axis = job_.axes - 1; axis >= 0; --axis) {
             const double done = 1 - static_cast<double>(axis + 1) / job_.axes;
-            pass(axis, progress, done, done + 1.0 / job_.axes);
+            pass(axis, progress, to * done, to * (done + 1.0 / job_.axes));
         }
-        write_radii<Cost>(job_, arena_, [&](int64_t i) {
-            return is_centre_[i] || squares_[i] == INFINITE<Cost> ? squares_[i] : Cost(0);
-        });
     }
 
   private:
@@ -77,7 +76,6 @@ class MedialAxis {
         Carver carver(base);
         cost_ = carver.take<Cost>(pixels);
         order_ = carver.take<Cost>(pixels);
-        is_centre_ = carver.take<uint8_t>(pixels);
         for (int axis = 0; axis < job_.axes; ++axis)
             table_[axis] = distance::make_table<Cost>(job_.measure, axis, size_[axis], carver, base);
         Carver count;
@@ -141,6 +139,7 @@ class MedialAxis {
 
     const BallsJob &job_;
     Arena &arena_;
+    uint8_t *const is_centre_;
     const int64_t size_[3];
     const Cost *squares_;
     Cost most_ = 0;
@@ -148,22 +147,39 @@ class MedialAxis {
     size_t bytes_ = 0;
     Cost *cost_ = nullptr;   // of the centre that a pixel belongs to, by the axes that are done
     Cost *order_ = nullptr;  // that centre's place along these axes; then its index, as the pixel's own place goes on
-    uint8_t *is_centre_ = nullptr;
     Cost *table_[3] = {};
     uint8_t *threads_ = nullptr;
     int64_t thread_bytes_ = 0;
 };
 
+template <class Cost>
+void write_axis(const BallsJob &job, Arena &arena, const Progress &progress) {
+    const Centres centres = find_centres(job, arena, progress, 1);
+    const Cost *const squares = squares_of<Cost>(job);
+    write_radii<Cost>(job, arena,
+                      [&](int64_t i) { return centres[i] || squares[i] == INFINITE<Cost> ? squares[i] : Cost(0); });
+}
+
 }  // namespace
+
+Centres find_centres(const BallsJob &job, Arena &arena, const Progress &progress, double to) {
+    Centres centres(new uint8_t[static_cast<size_t>(job.squares.pixels())]);
+    if (job.squares.type == APSIS_I32)
+        MedialAxis<int32_t>(job, centres.get(), arena).run(progress, to);
+    else
+        MedialAxis<int64_t>(job, centres.get(), arena).run(progress, to);
+    return centres;
+}
+
 }  // namespace apsis::cpu::balls
 
 namespace apsis {
 
 void find_medial_axis(const BallsJob &job, Arena &arena, const Progress &progress) {
     if (job.squares.type == APSIS_I32)
-        cpu::balls::MedialAxis<int32_t>(job, arena).run(progress);
+        cpu::balls::write_axis<int32_t>(job, arena, progress);
     else
-        cpu::balls::MedialAxis<int64_t>(job, arena).run(progress);
+        cpu::balls::write_axis<int64_t>(job, arena, progress);
 }
 
 }  // namespace apsis

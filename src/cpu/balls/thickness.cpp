@@ -1,255 +1,151 @@
-// apsis_thickness: for each pixel the greatest ball that covers it, by branch and bound over boxes.
+// apsis_thickness: for each pixel the greatest ball that covers it, in two steps.
 //
-// A box of pixels has a list of the balls that may decide there, the greatest first.  The list ends with the first ball that
-// contains the box.  Left out are balls that do not meet the box, and those that are dominated: another one before it has, at
-// every pixel of the box, at least its power R - |p - c|^2, where R is the square of the radius, and so covers what it covers.
-// The difference of two powers is linear in p, so that one corner of the box decides.  The ball before it that is tried is the
-// one with the greatest power in the middle of the box.  Then the box is halved.
+// 1. Of the balls of the medial axis, which cover the set, by branch and bound over boxes of pixels (cover.h).  That is what
+//    most pixels have in the end.
+// 2. Every other ball raises the pixels that it covers and that have less.  A pyramid of the least values of the first step,
+//    in cells of 2, 4, 8, ... pixels, tells where: a cell with no less than the ball's radius is done.
 //
-// Before that, balls that lie in the ball of a neighbour are left out, exactly: |c - c'| <= sqrt(R') - sqrt(R), by whole
-// numbers.
+// The second step is there because the axis has the balls that the set needs, not all of those that are in no other one.
+// Both steps take greatest numbers, so that their order does not matter.
 //
-// Time goes with the pixels times the balls that are left where boxes are small, which are few; memory is a list of balls.
-#include <algorithm>
+// Time goes with the pixels, and with those that balls beside the axis look at where their surface is that of the first step:
+// up to r^2 (3-D) or r (2-D) for each ball of the axis.  Memory is that of the medial axis.
+#include <atomic>
 #include <cmath>
-#include <memory>
 #include <vector>
 
+#include "cpu/balls/cover.h"
+#include "cpu/balls/medial_axis.h"
 #include "cpu/balls/radii.h"
 
 namespace apsis::cpu::balls {
 namespace {
 
-constexpr size_t TASKS = 512;  // boxes that threads share; fewer are halved one level after the other
-constexpr int64_t LEAF = 8;    // pixels of a box that are done one by one
-
-template <class Cost>
-struct Ball {
-    Cost square;
-    int32_t at[3];
-};
-
-/// Pixels from `lower` to `upper`, the latter included.
-struct Box {
-    int64_t lower[3], upper[3];
-};
-
 template <class Cost>
 class Thickness {
-    /// A box and the balls that may decide there; all its pixels have at least the radius of the square `best`.
-    struct Part {
-        Box box;
-        Cost best;
-        std::vector<Ball<Cost>> list;
-    };
-
   public:
     Thickness(const BallsJob &job, Arena &arena)
         : job_(job),
           arena_(arena),
-          width_(job.squares.size[0]),
-          height_(job.squares.size[1]),
-          depth_(job.squares.size[2]),
+          size_{job.squares.size[0], job.squares.size[1], job.squares.size[2]},
           squares_(squares_of<Cost>(job)) {
-        for (int a = 0; a < 3; ++a) weight_[a] = a < job.axes ? static_cast<Cost>(job.measure.weight[a]) : 0;
+        for (int a = 0; a < 3; ++a) weights_.along[a] = a < job.axes ? static_cast<Cost>(job.measure.weight[a]) : 0;
     }
 
     void run(const Progress &progress) {
-        list_balls(progress);
-        std::vector<Part> parts(static_cast<size_t>(job_.axes == 3 ? 1 : depth_));
-        parallel_for(arena_, static_cast<int64_t>(parts.size()), progress, 0.2, 0.25,
-                     [&](int64_t z) { parts[static_cast<size_t>(z)] = whole(z); });
-        balls_.reset();
-        while (!parts.empty() && parts.size() < TASKS && pixels_of(parts.front().box) > LEAF) halve(parts);
-        parallel_for(arena_, static_cast<int64_t>(parts.size()), progress, 0.3, 1, [&](int64_t i) {
-            Part &part = parts[static_cast<size_t>(i)];
-            solve(part.box, part.list, 0, part.list.size(), part.best);
-            std::vector<Ball<Cost>>().swap(part.list);
+        const Centres centres = find_centres(job_, arena_, progress, 0.3);
+        found_ = std::make_unique_for_overwrite<Cost[]>(static_cast<size_t>(job_.squares.pixels()));
+        Cover<Cost>(job_, weights_, found_.get(), arena_).run(centres.get(), progress, 0.3, 0.5);
+        build_pyramid();
+        parallel_for(arena_, size_[1] * size_[2], progress, 0.5, 1, [&](int64_t row) {
+            for (int64_t x = 0; x < size_[0]; ++x) {
+                const Cost square = squares_[row * size_[0] + x];
+                if (square > 0 && square != INFINITE<Cost> && !centres[row * size_[0] + x])
+                    raise({square,
+                           {static_cast<int32_t>(x), static_cast<int32_t>(row % size_[1]),
+                            static_cast<int32_t>(row / size_[1])}});
+            }
         });
-        write_radii<Cost>(job_, arena_, [&](int64_t i) { return squares_[i]; });
+        write_radii<Cost>(job_, arena_,
+                          [&](int64_t i) { return squares_[i] == INFINITE<Cost> ? squares_[i] : found_[i]; });
     }
 
   private:
-    /// Lists the balls of all rows that lie in no neighbour's.
-    void list_balls(const Progress &progress) {
-        const int64_t rows = height_ * depth_;
-        first_.assign(static_cast<size_t>(rows + 1), 0);
-        const auto for_balls = [&](int64_t row, auto visit) {
-            const int64_t y = row % height_, z = row / height_;
-            for (int64_t x = 0; x < width_; ++x) {
-                const Cost square = squares_[row * width_ + x];
-                if (square > 0 && square != INFINITE<Cost> && !is_in_neighbours(square, x, y, z)) visit(x, y, z, square);
-            }
-        };
-        parallel_for(arena_, rows, progress, 0, 0.1, [&](int64_t row) {
-            int64_t count = 0;
-            for_balls(row, [&](int64_t, int64_t, int64_t, Cost) { ++count; });
-            first_[static_cast<size_t>(row + 1)] = count;
-        });
-        for (size_t row = 0; row < static_cast<size_t>(rows); ++row) first_[row + 1] += first_[row];
-        balls_ = std::make_unique_for_overwrite<Ball<Cost>[]>(static_cast<size_t>(first_.back()));
-        parallel_for(arena_, rows, progress, 0.1, 0.2, [&](int64_t row) {
-            Ball<Cost> *to = &balls_[static_cast<size_t>(first_[static_cast<size_t>(row)])];
-            for_balls(row, [&](int64_t x, int64_t y, int64_t z, Cost square) {
-                *to++ = {square, {static_cast<int32_t>(x), static_cast<int32_t>(y), static_cast<int32_t>(z)}};
+    /// The cells of a level.
+    struct Level {
+        int64_t size[3];
+        std::unique_ptr<Cost[]> least;
+
+        Cost &at(int64_t x, int64_t y, int64_t z) const { return least[x + size[0] * (y + size[1] * z)]; }
+    };
+
+    /// The least value of the pixels of the set in a cell; pixels outside count as the greatest number.
+    Cost least(int level, int64_t x, int64_t y, int64_t z) const {
+        if (level > 0) return levels_[level - 1].at(x, y, z);
+        const int64_t i = x + size_[0] * (y + size_[1] * z);
+        return squares_[i] > 0 ? found_[i] : INFINITE<Cost>;
+    }
+
+    void build_pyramid() {
+        int64_t size[3] = {size_[0], size_[1], size_[2]};
+        const auto is_one = [&] { return std::all_of(size, size + job_.axes, [](int64_t n) { return n == 1; }); };
+        for (int below = 0; !is_one(); ++below) {
+            int64_t was[3];
+            std::copy_n(size, 3, was);
+            for (int a = 0; a < job_.axes; ++a) size[a] = (size[a] + 1) / 2;
+            Level level{{size[0], size[1], size[2]},
+                        std::make_unique_for_overwrite<Cost[]>(static_cast<size_t>(size[0] * size[1] * size[2]))};
+            parallel_for(arena_, size[1] * size[2], {}, 0, 0, [&](int64_t row) {
+                const int64_t y = row % size[1], z = row / size[1];
+                for (int64_t x = 0; x < size[0]; ++x) {
+                    Cost value = INFINITE<Cost>;
+                    for_cells_below(was, x, y, z, [&](int64_t i, int64_t j, int64_t k) {
+                        value = std::min(value, least(below, i, j, k));
+                    });
+                    level.at(x, y, z) = value;
+                }
             });
-        });
-    }
-
-    /// Whether the ball around a pixel lies in that of a pixel beside it.
-    bool is_in_neighbours(Cost square, int64_t x, int64_t y, int64_t z) const {
-        const int64_t deep = job_.axes == 3 ? 1 : 0;
-        for (int64_t k = std::max<int64_t>(z - deep, 0); k <= std::min(z + deep, depth_ - 1); ++k)
-            for (int64_t j = std::max<int64_t>(y - 1, 0); j <= std::min(y + 1, height_ - 1); ++j)
-                for (int64_t i = std::max<int64_t>(x - 1, 0); i <= std::min(x + 1, width_ - 1); ++i) {
-                    const Cost other = squares_[(k * height_ + j) * width_ + i];
-                    const Cost apart = (i != x ? weight_[0] : 0) + (j != y ? weight_[1] : 0) + (k != z ? weight_[2] : 0);
-                    if (other >= square + apart && apart > 0 && is_in(square, apart, other)) return true;
-                }
-        return false;
-    }
-
-    /// Whether sqrt(apart) <= sqrt(other) - sqrt(square), where other >= square + apart.
-    static bool is_in(Cost square, Cost apart, Cost other) {
-        const __int128 rest = other - square - apart;
-        return rest * rest >= 4 * static_cast<__int128>(apart) * square;
-    }
-
-    /// The image, or slice z, with all its balls.
-    Part whole(int64_t z) const {
-        const int64_t from = job_.axes == 3 ? 0 : z * height_, to = job_.axes == 3 ? height_ * depth_ : from + height_;
-        const Ball<Cost> *const balls = balls_.get();
-        Part part{{{0, 0, z}, {width_ - 1, height_ - 1, job_.axes == 3 ? depth_ - 1 : z}}, 0, {}};
-        part.list.assign(balls + first_[static_cast<size_t>(from)], balls + first_[static_cast<size_t>(to)]);
-        std::sort(part.list.begin(), part.list.end(), [](const auto &a, const auto &b) { return a.square > b.square; });
-        return part;
-    }
-
-    /// Halves all parts.  Those that are done, or small, are left out.
-    void halve(std::vector<Part> &parts) const {
-        std::vector<Part> halves(2 * parts.size());
-        parallel_for(arena_, static_cast<int64_t>(halves.size()), {}, 0, 0, [&](int64_t i) {
-            const Part &part = parts[static_cast<size_t>(i / 2)];
-            Part &half = halves[static_cast<size_t>(i)];
-            half.box = half_of(part.box, i % 2);
-            half.best = keep(half.box, part.list, 0, part.list.size(), part.best, half.list);
-            if (half.list.empty()) fill(half.box, half.best);
-        });
-        std::erase_if(halves, [](const Part &half) { return half.list.empty(); });
-        parts.swap(halves);
-    }
-
-    /// Solves a box with the balls of a list from `begin` to `end`.  Behind them there is room.
-    void solve(const Box &box, std::vector<Ball<Cost>> &list, size_t begin, size_t end, Cost best) const {
-        if (pixels_of(box) <= LEAF) return solve_pixels(box, list.data() + begin, list.data() + end, best);
-        for (int k = 0; k < 2; ++k) {
-            const Box half = half_of(box, k);
-            const Cost found = keep(half, list, begin, end, best, list);
-            if (list.size() > end)
-                solve(half, list, end, list.size(), found);
-            else
-                fill(half, found);
-            list.resize(end);
+            levels_.push_back(std::move(level));
         }
     }
 
-    void solve_pixels(const Box &box, const Ball<Cost> *begin, const Ball<Cost> *end, Cost best) const {
-        for (int64_t z = box.lower[2]; z <= box.upper[2]; ++z)
-            for (int64_t y = box.lower[1]; y <= box.upper[1]; ++y)
-                for (int64_t x = box.lower[0]; x <= box.upper[0]; ++x) {
-                    const Box pixel = {{x, y, z}, {x, y, z}};
-                    const auto found =
-                        std::find_if(begin, end, [&](const Ball<Cost> &ball) { return nearest(pixel, ball) < ball.square; });
-                    fill(pixel, found == end ? best : found->square);
-                }
+    /// Calls visit(x, y, z) for the cells that make up one of the level above, out of `size`.
+    template <class Visit>
+    void for_cells_below(const int64_t (&size)[3], int64_t x, int64_t y, int64_t z, Visit visit) const {
+        const bool deep = job_.axes == 3;
+        for (int64_t k = deep ? 2 * z : z; k < (deep ? std::min(2 * z + 2, size[2]) : z + 1); ++k)
+            for (int64_t j = 2 * y; j < std::min(2 * y + 2, size[1]); ++j)
+                for (int64_t i = 2 * x; i < std::min(2 * x + 2, size[0]); ++i) visit(i, j, k);
     }
 
-    /// Appends to `to` those balls of a list that may decide in a box.  Returns the square of the next one, which contains the
-    /// box, or else `best`.
-    Cost keep(const Box &box, const std::vector<Ball<Cost>> &list, size_t begin, size_t end, Cost best,
-              std::vector<Ball<Cost>> &to) const {
-        Box middle;
-        for (int a = 0; a < 3; ++a) middle.lower[a] = middle.upper[a] = (box.lower[a] + box.upper[a]) / 2;
-        Ball<Cost> strongest{0, {0, 0, 0}};
-        Cost power = 0;
-        for (size_t i = begin; i < end; ++i) {
-            const Ball<Cost> ball = list[i];
-            if (nearest(box, ball) >= ball.square) continue;
-            if (farthest(box, ball) < ball.square) return ball.square;
-            if (strongest.square > 0 && dominates(box, strongest, ball)) continue;
-            to.push_back(ball);
-            const Cost own = ball.square - nearest(middle, ball);
-            if (strongest.square == 0 || own > power) strongest = ball, power = own;
-        }
-        return best;
-    }
-
-    /// Whether a ball has, at every pixel of a box, at least the power of another one.
-    bool dominates(const Box &box, const Ball<Cost> &ball, const Ball<Cost> &other) const {
-        Cost cost = 0;
+    /// Raises the pixels of a ball to its own square, where they have less.
+    void raise(const Ball<Cost> &ball) const {
+        // Begins with cells about as large as the ball.
+        int level = 0;
+        Box box;
         for (int a = 0; a < 3; ++a) {
-            const Cost from = ball.at[a], to = other.at[a], at = static_cast<Cost>(to > from ? box.upper[a] : box.lower[a]);
-            cost += weight_[a] * (to - from) * (2 * at - from - to);
+            int64_t reach = 0;
+            if (a < job_.axes)
+                reach = static_cast<int64_t>(
+                    std::sqrt(static_cast<double>(ball.square - 1) / static_cast<double>(weights_.along[a])));
+            while (level < static_cast<int>(levels_.size()) && int64_t(2) << level <= reach) ++level;
+            box.lower[a] = std::max<int64_t>(ball.at[a] - reach, 0);
+            box.upper[a] = std::min(ball.at[a] + reach, size_[a] - 1);
         }
-        return cost <= ball.square - other.square;
+        const int deep = job_.axes == 3 ? level : 0;
+        for (int64_t z = box.lower[2] >> deep; z <= box.upper[2] >> deep; ++z)
+            for (int64_t y = box.lower[1] >> level; y <= box.upper[1] >> level; ++y)
+                for (int64_t x = box.lower[0] >> level; x <= box.upper[0] >> level; ++x) raise(ball, level, x, y, z);
     }
 
-    void fill(const Box &box, Cost best) const {
-        for (int64_t z = box.lower[2]; z <= box.upper[2]; ++z)
-            for (int64_t y = box.lower[1]; y <= box.upper[1]; ++y) {
-                Cost *const row = squares_ + (z * height_ + y) * width_;
-                for (int64_t x = box.lower[0]; x <= box.upper[0]; ++x)
-                    if (row[x] != INFINITE<Cost>) row[x] = best;
-            }
-    }
-
-    // The costs of the pixels of a box that are nearest to the centre of a ball, and farthest from it.
-    Cost nearest(const Box &box, const Ball<Cost> &ball) const {
-        Cost cost = 0;
+    void raise(const Ball<Cost> &ball, int level, int64_t x, int64_t y, int64_t z) const {
+        if (level == 0) return raise_pixel(ball, x, y, z);
+        if (levels_[level - 1].at(x, y, z) >= ball.square) return;
+        const int64_t at[3] = {x, y, z};
+        Box box;
         for (int a = 0; a < 3; ++a) {
-            const Cost lower = static_cast<Cost>(box.lower[a]) - ball.at[a], upper = ball.at[a] - static_cast<Cost>(box.upper[a]);
-            const Cost offset = std::max(std::max(lower, upper), Cost(0));
-            cost += weight_[a] * offset * offset;
+            const int shift = a < job_.axes ? level : 0;
+            box.lower[a] = at[a] << shift, box.upper[a] = ((at[a] + 1) << shift) - 1;
         }
-        return cost;
-    }
-    Cost farthest(const Box &box, const Ball<Cost> &ball) const {
-        Cost cost = 0;
-        for (int a = 0; a < 3; ++a) {
-            const Cost offset = std::max(static_cast<Cost>(box.upper[a]) - ball.at[a], ball.at[a] - static_cast<Cost>(box.lower[a]));
-            cost += weight_[a] * offset * offset;
-        }
-        return cost;
+        if (!weights_.meets(box, ball)) return;
+        for_cells_below(level == 1 ? size_ : levels_[level - 2].size, x, y, z,
+                        [&](int64_t i, int64_t j, int64_t k) { raise(ball, level - 1, i, j, k); });
     }
 
-    static int64_t pixels_of(const Box &box) {
-        int64_t pixels = 1;
-        for (int a = 0; a < 3; ++a) pixels *= box.upper[a] - box.lower[a] + 1;
-        return pixels;
-    }
-
-    /// The first or the second half of a box, across the axis along which it is longest.
-    Box half_of(const Box &box, int64_t second) const {
-        int axis = 0;
-        for (int a = 1; a < job_.axes; ++a)
-            if (length(box, a) > length(box, axis)) axis = a;
-        const int64_t middle = (box.lower[axis] + box.upper[axis]) / 2;
-        Box half = box;
-        (second ? half.lower[axis] : half.upper[axis]) = middle + second;
-        return half;
-    }
-    double length(const Box &box, int a) const {
-        const auto pixels = static_cast<double>(box.upper[a] - box.lower[a]);
-        return static_cast<double>(weight_[a]) * pixels * pixels;
+    void raise_pixel(const Ball<Cost> &ball, int64_t x, int64_t y, int64_t z) const {
+        const std::atomic_ref<Cost> pixel(found_[x + size_[0] * (y + size_[1] * z)]);
+        Cost was = pixel.load(std::memory_order_relaxed);
+        if (was >= ball.square || !weights_.meets({{x, y, z}, {x, y, z}}, ball)) return;
+        while (was < ball.square && !pixel.compare_exchange_weak(was, ball.square, std::memory_order_relaxed)) {}
     }
 
     const BallsJob &job_;
     Arena &arena_;
-    const int64_t width_, height_, depth_;
-    Cost *squares_;
-    Cost weight_[3];
-    std::vector<int64_t> first_;  // [row]: of its balls in the list
-    std::unique_ptr<Ball<Cost>[]> balls_;
+    const int64_t size_[3];
+    const Cost *squares_;
+    Weights<Cost> weights_;
+    std::unique_ptr<Cost[]> found_;  // the greatest square of a ball that covers the pixel
+    std::vector<Level> levels_;      // cells of 2, 4, 8, ... pixels along each axis
 };
 
 }  // namespace
