@@ -109,6 +109,32 @@ func TestMorphology(t *testing.T) {
 	}
 }
 
+func TestBalls(t *testing.T) {
+	const width, height = 9, 5 // a bar of five pixels by three
+	c, set, squares := newContext(t), make([]uint8, width*height), make([]int32, width*height)
+	for i := range set {
+		if x, y := i%width, i/width; x >= 2 && x <= 6 && y >= 1 && y <= 3 {
+			set[i] = 1
+		}
+	}
+	must(t, c.Thickness(Of(set, width, height), Of(squares, width, height), nil))
+	for i := range set {
+		if squares[i] != 4*int32(set[i]) {
+			t.Fatalf("pixel %d is %d thick, squared", i, squares[i])
+		}
+	}
+	must(t, c.MedialAxis(Of(set, width, height), Of(squares, width, height), nil))
+	for i, square := range squares {
+		if (square > 0) != (i >= 21 && i <= 23) {
+			t.Fatalf("pixel %d has a ball of %d", i, square)
+		}
+	}
+	err := c.Thickness(Of(set, width, height), Of(make([]uint8, len(set)), width, height), nil)
+	if err == nil || !strings.Contains(err.Error(), "thickness: type is APSIS_U8") {
+		t.Fatal(err)
+	}
+}
+
 func TestComponentsAndWhatIsKnownOfThem(t *testing.T) {
 	c, labels := newContext(t), make([]int32, 12)
 	set := []uint8{

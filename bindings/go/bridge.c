@@ -50,6 +50,16 @@ apsis_status bridge_morphology(apsis_context *context, apsis_operation operation
     return apsis_morphology(context, operation, radius, with_data(&set, set_data), with_data(&result, result_data), options);
 }
 
+apsis_status bridge_thickness(apsis_context *context, apsis_image set, void *set_data, apsis_image thickness,
+                              void *thickness_data, const apsis_options *options) {
+    return apsis_thickness(context, with_data(&set, set_data), with_data(&thickness, thickness_data), options);
+}
+
+apsis_status bridge_medial_axis(apsis_context *context, apsis_image set, void *set_data, apsis_image radii, void *radii_data,
+                                const apsis_options *options) {
+    return apsis_medial_axis(context, with_data(&set, set_data), with_data(&radii, radii_data), options);
+}
+
 apsis_status bridge_components(apsis_context *context, apsis_image set, void *set_data, apsis_image labels, void *labels_data,
                                apsis_component *components, int64_t capacity, int64_t *count, const apsis_options *options) {
     return apsis_components(context, with_data(&set, set_data), with_data(&labels, labels_data), components, capacity, count,

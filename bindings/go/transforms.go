@@ -75,6 +75,22 @@ func (c *Context) Morphology(operation Operation, radius float64, set, result Im
 		result.data, options.forC()))
 }
 
+// Thickness is, for every pixel, the radius of the largest ball in the set that covers it, or its square; 0 outside the set.
+func (c *Context) Thickness(set, thickness Image, options *Options) error {
+	if err := wrongOf("set", set, "thickness", thickness); err != nil {
+		return err
+	}
+	return c.check(C.bridge_thickness(c.handle, set.is, set.data, thickness.is, thickness.data, options.forC()))
+}
+
+// MedialAxis is the radii, or their squares, of the balls that make up the set, at their centres, and 0 elsewhere.
+func (c *Context) MedialAxis(set, radii Image, options *Options) error {
+	if err := wrongOf("set", set, "radii", radii); err != nil {
+		return err
+	}
+	return c.check(C.bridge_medial_axis(c.handle, set.is, set.data, radii.is, radii.data, options.forC()))
+}
+
 // Components numbers the connected components of the set 1, 2, 3, ... by their lowest index, in labels, which may be None,
 // and says how many there are.
 func (c *Context) Components(set, labels Image, options *Options) (count int64, err error) {

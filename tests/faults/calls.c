@@ -136,6 +136,12 @@ static apsis_status surfaces(apsis_context *ctx, call_outputs *out) {
     return status;
 }
 
+static apsis_status balls(apsis_context *ctx, call_outputs *out) {
+    const apsis_image set = noise(0.9, 3), thickness = image(out->real, APSIS_F32, 3), axis = image(out->index, APSIS_I32, 3);
+    const apsis_status status = apsis_thickness(ctx, &set, &thickness, NULL);
+    return status == APSIS_OK ? apsis_medial_axis(ctx, &set, &axis, NULL) : status;
+}
+
 /** Values of a few pixels each. */
 static apsis_image label_image(void) {
     static uint16_t value[CALL_PIXELS];
@@ -197,7 +203,7 @@ const named_call calls[] = {{"distance", distance},         {"signed volume", si
                             {"eccentricity", eccentricity}, {"every source", every_source},
                             {"slab summary", slab_summary}, {"signed slab", signed_slab},
                             {"slab paths", slab_paths},     {"chessboard slab", chessboard_slab},
-                            {"found slab", found_slab}};
+                            {"found slab", found_slab},     {"balls", balls}};
 const int call_count = COUNT(calls);
 
 void prepare_outputs(call_outputs *out) { memset(out, 0x5a, sizeof *out); }

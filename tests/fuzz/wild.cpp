@@ -183,7 +183,7 @@ void call_wildly(apsis_context *context, Input &in) {
     for (int64_t &each : size) each = in.of<int64_t>({5, 1, 2, 3, 4, 7, 8, 9, 16, 0});
     const int ndim = in.of({2, 3});
     WildImage set(in, ndim, size, SETS), seeds(in, ndim, size, SETS);
-    const int64_t call = in.below(14);
+    const int64_t call = in.below(16);
     WildImage first(in, ndim, size,
                     call == 1 || call == 9                  ? INDICES
                     : call == 2                             ? LABELS
@@ -253,6 +253,8 @@ void call_wildly(apsis_context *context, Input &in) {
                                             in.one_in(3) ? odd_real(in) : 2, in.one_in(8) ? nullptr : &found, options.get());
             break;
         }
+        case 13: status = apsis_thickness(used, images[0], images[1], options.get()); break;
+        case 14: status = apsis_medial_axis(used, images[0], images[1], options.get()); break;
         default: {
             apsis_image made = set.view;
             if (in.below(2) && span_of(made).bytes) {

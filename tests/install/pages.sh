@@ -35,9 +35,9 @@ tells() {
 }
 
 page apsis 3
-tells apsis $(sed -n 's/@@.*//p' "$here/../abi/symbols.txt" | grep -vxE "apsis_(morphology|surface_distance)")
+tells apsis $(sed -n 's/@@.*//p' "$here/../abi/symbols.txt" | grep -vxE "apsis_(morphology|surface_distance|thickness|medial_axis)")
 page apsis_measures 3
-tells apsis_measures apsis_morphology apsis_surface_distance
+tells apsis_measures apsis_morphology apsis_surface_distance apsis_thickness apsis_medial_axis
 page apsis_mpi 3
 tells apsis_mpi apsis_mpi_message apsis_mpi_extent apsis_mpi_distance apsis_mpi_voronoi apsis_mpi_components apsis_mpi_geodesic \
     apsis_mpi_eccentricity

@@ -1,6 +1,6 @@
 """
 Exact maps of binary images, on the CPU or on an NVIDIA GPU: [`distance`](@ref), [`voronoi`](@ref), [`components`](@ref),
-[`geodesic`](@ref) and [`eccentricity`](@ref), and [`morphology`](@ref) by distance.
+[`geodesic`](@ref) and [`eccentricity`](@ref), [`morphology`](@ref) by distance, [`thickness`](@ref) and [`medial_axis`](@ref).
 
     using Apsis
     d = Apsis.distance(mask)                         # to the nearest element that is not zero

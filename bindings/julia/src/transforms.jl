@@ -102,6 +102,34 @@ function morphology(set::AbstractArray, operation, radius::Real; type=Bool, out=
 end
 
 """
+    thickness(set; type=Float32, spacing=1, complement=false, slices=false, border=false, context)
+
+The local thickness: the radius of the largest ball in the set that covers the element, and 0 outside of the set.  `type` is
+`Float32` or `Float64`; `Int32` or `Int64`: its square, for spacing 1.  With `border=true` what lies outside is zero.
+"""
+thickness(set::AbstractArray; kw...) = balls(:apsis_thickness, set; kw...)
+
+"""
+    medial_axis(set; type=Float32, spacing=1, complement=false, slices=false, border=false, context)
+
+The radii of the balls that make up the set, at their centres, and 0 elsewhere.  Types are those of [`thickness`](@ref).
+"""
+medial_axis(set::AbstractArray; kw...) = balls(:apsis_medial_axis, set; kw...)
+
+function balls(name, set; type=Float32, out=nothing, complement=false, slices=false, border=false,
+               context=context_on(device_of(set)), kw...)
+    set = as_set(set)
+    check_dimensions(set)
+    out = out === nothing ? new_map(set, type) : out
+    check_output("out", out, set, (Float32, Float64, Int32, Int64))
+    asked = options(set; flags=flags(COMPLEMENT => complement, SLICES => slices, BORDER => border), kw...)
+    prepare(context, set)
+    GC.@preserve set out check(context, ccall(symbol(name), Cint, (Ptr{Cvoid}, Ptr{CImage}, Ptr{CImage}, Ptr{COptions}),
+        context.handle, reference(set), reference(out), asked))
+    return out
+end
+
+"""
     components(set; connectivity=1, type=Int32, statistics=false, largest=0, min_area=0, max_area=0, border=true,
                inner=true, complement=false, labels=false, delta=nothing, slices=false, method=:auto, context)
 

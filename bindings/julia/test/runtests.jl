@@ -122,6 +122,16 @@ end
         @test fails(() -> Apsis.morphology(set, :open, 1; out=zeros(Int32, 31, 33)), Exception, "out")
     end
 
+    @testset "balls" begin
+        set = falses(9, 5)
+        set[3:7, 2:4] .= true
+        @test Apsis.thickness(set; type=Int32) == 4 .* set
+        @test Apsis.thickness(.!set; complement=true) == 2 .* set
+        @test findall(vec(Apsis.medial_axis(set)) .> 0) == [22, 23, 24]
+        @test fails(() -> Apsis.thickness(set; border=true, complement=true), Apsis.ApsisError, "APSIS_BORDER")
+        @test fails(() -> Apsis.thickness(set; out=falses(9, 5)), Exception, "out")
+    end
+
     @testset "label images" begin
         # Columns of the image are columns here: 3 3 0 0 is the first.
         image = UInt16[3 3 0; 3 8 8; 0 8 8; 0 0 5]

@@ -182,6 +182,18 @@ impl Context {
         self.call(|raw| unsafe { sys::apsis_morphology(raw, operation as i32, radius, &set, or_null(&result), options.raw()) })
     }
 
+    /// The local thickness: the radius of the largest ball in the set that covers the pixel, or its square, and 0 outside.
+    pub fn thickness(&self, set: &dyn Source, thickness: &mut dyn Target, options: &Options) -> Result<(), Error> {
+        let (set, thickness) = (self.source(set)?, self.target(Some(thickness))?);
+        self.call(|raw| unsafe { sys::apsis_thickness(raw, &set, or_null(&thickness), options.raw()) })
+    }
+
+    /// The medial axis: the radii, or their squares, of the balls that make up the set, at their centres, and 0 elsewhere.
+    pub fn medial_axis(&self, set: &dyn Source, radii: &mut dyn Target, options: &Options) -> Result<(), Error> {
+        let (set, radii) = (self.source(set)?, self.target(Some(radii))?);
+        self.call(|raw| unsafe { sys::apsis_medial_axis(raw, &set, or_null(&radii), options.raw()) })
+    }
+
     /// Numbers the connected components of the set 1, 2, 3, ... by their lowest index, and returns how many there are.
     pub fn components(&self, set: &dyn Source, labels: Option<&mut dyn Target>, options: &Options) -> Result<i64, Error> {
         let (set, labels) = (self.source(set)?, self.target(labels)?);

@@ -67,6 +67,24 @@ fn dilation_and_its_kin() {
 }
 
 #[test]
+fn balls() {
+    // A bar of five pixels by three.
+    let mask: Vec<u8> = (0..45).map(|i| (i / 9 >= 1 && i / 9 <= 3 && i % 9 >= 2 && i % 9 <= 6) as u8).collect();
+    let set = Image::new(&mask, &SIZE).unwrap();
+    for context in contexts() {
+        let mut squares = vec![-7i32; 45];
+        context.thickness(&set, &mut ImageMut::new(&mut squares, &SIZE).unwrap(), &Options::new()).unwrap();
+        assert!(mask.iter().zip(&squares).all(|(&pixel, &square)| square == 4 * pixel as i32), "{}", context.name());
+        context.medial_axis(&set, &mut ImageMut::new(&mut squares, &SIZE).unwrap(), &Options::new()).unwrap();
+        let axis: Vec<usize> = (0..45).filter(|&i| squares[i] > 0).collect();
+        assert_eq!(axis, [21, 22, 23], "{}", context.name());
+        let mut bytes = vec![0u8; 45];
+        let error = context.thickness(&set, &mut ImageMut::new(&mut bytes, &SIZE).unwrap(), &Options::new()).unwrap_err();
+        assert!(error.to_string().contains("type is APSIS_U8"), "{}", error);
+    }
+}
+
+#[test]
 fn any_strides() {
     let mask = mask();
     let flags: Vec<bool> = mask.iter().rev().map(|&pixel| pixel != 0).collect();
