@@ -26,6 +26,8 @@ constexpr Verb kVerbs[] = {
     {"voronoi", "in whose cell is each pixel, where every pixel of the set has one?", run_voronoi},
     {"components", "which connected piece does each pixel of the set belong to?", run_components},
     {"morphology", "what is the set, dilated, eroded, opened or closed by a ball?", run_morphology},
+    {"thickness", "how large is the largest ball in the set that covers each pixel?", run_thickness},
+    {"medial-axis", "which balls make up the set?", run_medial_axis},
     {"geodesic", "how far is each pixel from some seeds, along paths inside the set?", run_geodesic},
     {"eccentricity", "how far is each pixel from the farthest one, along paths inside the set?", run_eccentricity},
     {"statistics", "what is known of each value of a label image?", run_statistics},

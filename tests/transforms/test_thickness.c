@@ -144,7 +144,7 @@ static void check_random(bench *b, uint64_t seed, int count) {
     }
 }
 
-static void random_balls(bench *b) { check_random(b, 2720, effort(600)); }
+static void random_balls(bench *b) { check_random(b, 2720, effort(400)); }
 
 static void random_on_several_devices(bench *b) {
     const int devices[3] = {b->device, b->device, b->device};
@@ -184,7 +184,7 @@ static void long_images(bench *b) {
  *  distance, nor less than of any ball of the axis that covers the pixel. */
 static void laws_of_balls(bench *b) {
     chance c = {2722};
-    for (int round = 0; round < effort(40); ++round) {
+    for (int round = 0; round < effort(20); ++round) {
         problem p = new_problem(2 + round % 2, 70, 50, 1, NULL);
         if (p.ndim == 3) p.size[0] = 21, p.size[1] = 17, p.size[2] = 15;
         const int64_t pixels = pixels_of(&p);
