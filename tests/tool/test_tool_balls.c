@@ -98,7 +98,6 @@ static void test_words(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test_setup(test_radii, start),
-                                       cmocka_unit_test_setup(test_words, start)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test_setup(test_radii, start), cmocka_unit_test_setup(test_words, start)};
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

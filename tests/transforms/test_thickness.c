@@ -14,9 +14,7 @@ static int64_t pixels_together(const problem *p) {
     return p->options.flags & APSIS_SLICES ? p->size[0] * p->size[1] : pixels_of(p);
 }
 
-static bool is_member(const problem *p, int64_t i) {
-    return (p->mask[i] != 0) != ((p->options.flags & APSIS_COMPLEMENT) != 0);
-}
+static bool is_member(const problem *p, int64_t i) { return (p->mask[i] != 0) != ((p->options.flags & APSIS_COMPLEMENT) != 0); }
 
 /** The square of the distance from a pixel of the set to the nearest one outside; -1: there is none. */
 static int64_t square_at(const problem *p, int64_t i) {
@@ -263,10 +261,10 @@ static void bad_calls(bench *b) {
     apsis_image set = {.data = pixels, .type = APSIS_U8, .ndim = 2, .size = {4, 4}}, other = set;
     apsis_image radii = {.data = out, .type = APSIS_I32, .ndim = 2, .size = {4, 4}};
     apsis_options options = APSIS_OPTIONS_INIT;
-#define REFUSED(in, to, status, text)                                                                        \
-    do {                                                                                                     \
-        assert_fails(b->ctx, apsis_thickness(b->ctx, in, to, &options), status, "thickness: |" text);        \
-        assert_fails(b->ctx, apsis_medial_axis(b->ctx, in, to, &options), status, "medial_axis: |" text);    \
+#define REFUSED(in, to, status, text)                                                                     \
+    do {                                                                                                  \
+        assert_fails(b->ctx, apsis_thickness(b->ctx, in, to, &options), status, "thickness: |" text);     \
+        assert_fails(b->ctx, apsis_medial_axis(b->ctx, in, to, &options), status, "medial_axis: |" text); \
     } while (0)
     REFUSED(NULL, &radii, APSIS_ERROR_ARGUMENT, "set is NULL");
     REFUSED(&set, NULL, APSIS_ERROR_ARGUMENT, "is NULL|needed");

@@ -26,7 +26,8 @@ struct Weights {
     Cost nearest(const Box &box, const Ball<Cost> &ball) const {
         Cost cost = 0;
         for (int a = 0; a < 3; ++a) {
-            const Cost below = static_cast<Cost>(box.lower[a]) - ball.at[a], above = ball.at[a] - static_cast<Cost>(box.upper[a]);
+            const Cost below = static_cast<Cost>(box.lower[a]) - ball.at[a],
+                       above = ball.at[a] - static_cast<Cost>(box.upper[a]);
             const Cost offset = std::max(std::max(below, above), Cost(0));
             cost += along[a] * offset * offset;
         }

@@ -50,8 +50,8 @@ class MedialAxis {
             if (squares_[i] != INFINITE<Cost>) most_ = std::max(most_, squares_[i]);
         carve(nullptr);
         memory_.reset(new uint8_t[bytes_ + Carver::SLOT]);
-        carve(reinterpret_cast<uint8_t *>(
-            (reinterpret_cast<uintptr_t>(memory_.get()) + Carver::SLOT - 1) / Carver::SLOT * Carver::SLOT));
+        carve(reinterpret_cast<uint8_t *>((reinterpret_cast<uintptr_t>(memory_.get()) + Carver::SLOT - 1) / Carver::SLOT *
+                                          Carver::SLOT));
         std::fill_n(is_centre_, pixels, uint8_t(0));
     }
 
@@ -156,8 +156,7 @@ template <class Cost>
 void write_axis(const BallsJob &job, Arena &arena, const Progress &progress) {
     const Centres centres = find_centres(job, arena, progress, 1);
     const Cost *const squares = squares_of<Cost>(job);
-    write_radii<Cost>(job, arena,
-                      [&](int64_t i) { return centres[i] || squares[i] == INFINITE<Cost> ? squares[i] : Cost(0); });
+    write_radii<Cost>(job, arena, [&](int64_t i) { return centres[i] || squares[i] == INFINITE<Cost> ? squares[i] : Cost(0); });
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 // 2. Every other ball raises the pixels that it covers and that have less.  A pyramid of the least values of the first step,
 //    in cells of 2, 4, 8, ... pixels, tells where: a cell with no less than the ball's radius is done.
 //
-// The second step is there because the axis has the balls that the set needs, not all of those that are in no other one.
+// The second step is there because a ball that is not on the axis may lie in the union of smaller ones.
 // Both steps take greatest numbers, so that their order does not matter.
 //
 // Time goes with the pixels, and with those that balls beside the axis look at where their surface is that of the first step:
@@ -46,8 +46,7 @@ class Thickness {
                             static_cast<int32_t>(row / size_[1])}});
             }
         });
-        write_radii<Cost>(job_, arena_,
-                          [&](int64_t i) { return squares_[i] == INFINITE<Cost> ? squares_[i] : found_[i]; });
+        write_radii<Cost>(job_, arena_, [&](int64_t i) { return squares_[i] == INFINITE<Cost> ? squares_[i] : found_[i]; });
     }
 
   private:
@@ -79,9 +78,8 @@ class Thickness {
                 const int64_t y = row % size[1], z = row / size[1];
                 for (int64_t x = 0; x < size[0]; ++x) {
                     Cost value = INFINITE<Cost>;
-                    for_cells_below(was, x, y, z, [&](int64_t i, int64_t j, int64_t k) {
-                        value = std::min(value, least(below, i, j, k));
-                    });
+                    for_cells_below(was, x, y, z,
+                                    [&](int64_t i, int64_t j, int64_t k) { value = std::min(value, least(below, i, j, k)); });
                     level.at(x, y, z) = value;
                 }
             });
@@ -119,8 +117,8 @@ class Thickness {
     }
 
     void raise(const Ball<Cost> &ball, int level, int64_t x, int64_t y, int64_t z) const {
+        if (least(level, x, y, z) >= ball.square) return;
         if (level == 0) return raise_pixel(ball, x, y, z);
-        if (levels_[level - 1].at(x, y, z) >= ball.square) return;
         const int64_t at[3] = {x, y, z};
         Box box;
         for (int a = 0; a < 3; ++a) {
@@ -136,7 +134,8 @@ class Thickness {
         const std::atomic_ref<Cost> pixel(found_[x + size_[0] * (y + size_[1] * z)]);
         Cost was = pixel.load(std::memory_order_relaxed);
         if (was >= ball.square || !weights_.meets({{x, y, z}, {x, y, z}}, ball)) return;
-        while (was < ball.square && !pixel.compare_exchange_weak(was, ball.square, std::memory_order_relaxed)) {}
+        while (was < ball.square && !pixel.compare_exchange_weak(was, ball.square, std::memory_order_relaxed)) {
+        }
     }
 
     const BallsJob &job_;
