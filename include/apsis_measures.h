@@ -100,9 +100,9 @@ typedef struct apsis_surface_distances {
  * with symmetric=True `average`, compute_surface_dice `dice`.  DeepMind's surface-distance
  * has other surfaces, between pixels, and weighs them by area.
  *
- * Images are in APSIS_HOST memory.  The call takes 10 bytes of it for a pixel, and 8 for a
- * pixel of a surface, beside the workspace of apsis_distance.  There are no flags, and
- * max_distance is not for this call.
+ * The call takes 10 bytes of host memory for a pixel, and 8 for a pixel of a surface, beside the
+ * workspace of apsis_distance; images of APSIS_DEVICE memory are copied there first.  There are no
+ * flags, and max_distance is not for this call.
  *
  * @param first, second  APSIS_BIT or an integer type, of one size.
  * @param percentile     From 0 to 100.

@@ -15,6 +15,7 @@ int run_components(const Words &words);
 int run_morphology(const Words &words);
 int run_thickness(const Words &words);
 int run_medial_axis(const Words &words);
+int run_surface_distance(const Words &words);
 int run_geodesic(const Words &words);
 int run_eccentricity(const Words &words);
 int run_statistics(const Words &words);
