@@ -130,7 +130,21 @@ func TestBalls(t *testing.T) {
 		}
 	}
 	err := c.Thickness(Of(set, width, height), Of(make([]uint8, len(set)), width, height), nil)
-	if err == nil || !strings.Contains(err.Error(), "thickness: type is APSIS_U8") {
+	if err == nil || !strings.Contains(err.Error(), "thickness: type is U8") {
+		t.Fatal(err)
+	}
+}
+
+func TestSurfaceDistance(t *testing.T) {
+	c, first, second := newContext(t), make([]uint8, 45), make([]uint8, 45)
+	first[0], second[9*4+3] = 1, 1
+	found, err := c.SurfaceDistance(Of(first, 9, 5), Of(second, 9, 5), 95, 4.5, nil)
+	must(t, err)
+	if found.Hausdorff != 5 || found.Average != 5 || found.Dice != 0 || found.Pixels != [2]int64{1, 1} {
+		t.Fatal(found)
+	}
+	if _, err = c.SurfaceDistance(Of(first, 9, 5), Of(second, 9, 5), 101, 0, nil); err == nil ||
+		!strings.Contains(err.Error(), "percentile is 101") {
 		t.Fatal(err)
 	}
 }

@@ -37,11 +37,26 @@ type Contact struct {
 	Area    float64  // of their faces, in units of spacing; in 2-D their length
 }
 
+// SurfaceDistances is how far the surfaces of two sets are apart.  Of two numbers the first is of the pixels of the first
+// surface.
+type SurfaceDistances struct {
+	Pixels              [2]int64   // how many each surface has,
+	Within              [2]int64   // and of these, how many at a distance of at most the tolerance
+	Largest             [2]float64 // the directed Hausdorff distances,
+	Percentile          [2]float64 // their percentiles,
+	Mean                [2]float64 // and the means
+	Hausdorff           float64    // the larger of Largest
+	HausdorffPercentile float64    // the larger of Percentile
+	Average             float64    // over the pixels of both
+	Dice                float64    // the part of the pixels of both that Within counts
+}
+
 // The library writes into slices of these.
 var (
-	_ [C.sizeof_apsis_contact]byte   = [unsafe.Sizeof(Contact{})]byte{}
-	_ [C.sizeof_apsis_component]byte = [unsafe.Sizeof(Component{})]byte{}
-	_ [C.sizeof_apsis_extent]byte    = [unsafe.Sizeof(Extent{})]byte{}
+	_ [C.sizeof_apsis_surface_distances]byte = [unsafe.Sizeof(SurfaceDistances{})]byte{}
+	_ [C.sizeof_apsis_contact]byte           = [unsafe.Sizeof(Contact{})]byte{}
+	_ [C.sizeof_apsis_component]byte         = [unsafe.Sizeof(Component{})]byte{}
+	_ [C.sizeof_apsis_extent]byte            = [unsafe.Sizeof(Extent{})]byte{}
 )
 
 // room is for how many components there is room at first; if there are more, the call is made again.
@@ -89,6 +104,17 @@ func (c *Context) MedialAxis(set, radii Image, options *Options) error {
 		return err
 	}
 	return c.check(C.bridge_medial_axis(c.handle, set.is, set.data, radii.is, radii.data, options.forC()))
+}
+
+// SurfaceDistance compares two sets by their surfaces: a percentile from 0 to 100, and a tolerance for Within and Dice.
+func (c *Context) SurfaceDistance(first, second Image, percentile, tolerance float64, options *Options) (SurfaceDistances, error) {
+	var found SurfaceDistances
+	if err := wrongOf("first", first, "second", second); err != nil {
+		return found, err
+	}
+	err := c.check(C.bridge_surface_distance(c.handle, first.is, first.data, second.is, second.data, C.double(percentile),
+		C.double(tolerance), (*C.apsis_surface_distances)(unsafe.Pointer(&found)), options.forC()))
+	return found, err
 }
 
 // Components numbers the connected components of the set 1, 2, 3, ... by their lowest index, in labels, which may be None,

@@ -130,6 +130,26 @@ function balls(name, set; type=Float32, out=nothing, complement=false, slices=fa
 end
 
 """
+    surface_distance(first, second; percentile=95, tolerance=0, spacing=1, metric=:euclidean, context)
+
+Compares two sets by their surfaces: [`SurfaceDistances`](@ref).
+"""
+function surface_distance(first::AbstractArray, second::AbstractArray; percentile=95, tolerance=0,
+                          context=context_on(device_of(first)), kw...)
+    first, second = as_set(first), as_set(second)
+    check_dimensions(first)
+    size(first) == size(second) ||
+        throw(DimensionMismatch("second has size $(size(second)), but first has $(size(first))"))
+    found = Ref{SurfaceDistances}()
+    asked = options(first; kw...)
+    prepare(context, first)
+    GC.@preserve first second check(context, ccall(symbol(:apsis_surface_distance), Cint,
+        (Ptr{Cvoid}, Ptr{CImage}, Ptr{CImage}, Cdouble, Cdouble, Ptr{SurfaceDistances}, Ptr{COptions}), context.handle,
+        reference(first), reference(second), percentile, tolerance, found, asked))
+    return found[]
+end
+
+"""
     components(set; connectivity=1, type=Int32, statistics=false, largest=0, min_area=0, max_area=0, border=true,
                inner=true, complement=false, labels=false, delta=nothing, slices=false, method=:auto, context)
 

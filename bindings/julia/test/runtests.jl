@@ -132,6 +132,16 @@ end
         @test fails(() -> Apsis.thickness(set; out=falses(9, 5)), Exception, "out")
     end
 
+    @testset "surfaces" begin
+        first, second = falses(9, 5), falses(9, 5)
+        first[1, 1] = second[4, 5] = true
+        found = Apsis.surface_distance(first, second; tolerance=4.5)
+        @test (found.hausdorff, found.average, found.dice, found.pixels) == (5, 5, 0, (1, 1))
+        @test Apsis.surface_distance(first, second; tolerance=5).dice == 1
+        @test fails(() -> Apsis.surface_distance(first, second; percentile=101), Apsis.ApsisError, "percentile is 101")
+        @test fails(() -> Apsis.surface_distance(first, falses(3, 3)), DimensionMismatch, "second")
+    end
+
     @testset "label images" begin
         # Columns of the image are columns here: 3 3 0 0 is the first.
         image = UInt16[3 3 0; 3 8 8; 0 8 8; 0 0 5]

@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::cell::Cell;
 use std::ffi::CStr;
+use std::mem::MaybeUninit;
 use std::os::raw::{c_char, c_int, c_void};
 use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
 use std::ptr;
@@ -17,6 +18,8 @@ use crate::options::{Operation, Options};
 pub use sys::apsis_component as Component;
 pub use sys::apsis_contact as Contact;
 pub use sys::apsis_extent as Extent;
+/// How far two surfaces are apart; of two numbers the first is of the first surface.
+pub use sys::apsis_surface_distances as SurfaceDistances;
 
 /// Components of which is told without asking twice.
 const ROOM: usize = 4096;
@@ -192,6 +195,23 @@ impl Context {
     pub fn medial_axis(&self, set: &dyn Source, radii: &mut dyn Target, options: &Options) -> Result<(), Error> {
         let (set, radii) = (self.source(set)?, self.target(Some(radii))?);
         self.call(|raw| unsafe { sys::apsis_medial_axis(raw, &set, or_null(&radii), options.raw()) })
+    }
+
+    /// Compares two sets by their surfaces: a percentile from 0 to 100, and a tolerance for `within` and `dice`.
+    pub fn surface_distance(
+        &self,
+        first: &dyn Source,
+        second: &dyn Source,
+        percentile: f64,
+        tolerance: f64,
+        options: &Options,
+    ) -> Result<SurfaceDistances, Error> {
+        let (first, second) = (self.source(first)?, self.source(second)?);
+        let mut found = MaybeUninit::uninit();
+        self.call(|raw| unsafe {
+            sys::apsis_surface_distance(raw, &first, &second, percentile, tolerance, found.as_mut_ptr(), options.raw())
+        })?;
+        Ok(unsafe { found.assume_init() })
     }
 
     /// Numbers the connected components of the set 1, 2, 3, ... by their lowest index, and returns how many there are.

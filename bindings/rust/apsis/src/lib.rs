@@ -37,7 +37,7 @@ mod options;
 mod slabs;
 
 pub use apsis_sys as sys;
-pub use context::{device_count, Component, Contact, Context, Device, Extent};
+pub use context::{device_count, Component, Contact, Context, Device, Extent, SurfaceDistances};
 pub use error::{Error, Status};
 pub use image::{DeviceImage, Image, ImageMut, Pixel, Source, Target, Writable};
 pub use options::{Method, Metric, Operation, Options};

@@ -80,7 +80,22 @@ fn balls() {
         assert_eq!(axis, [21, 22, 23], "{}", context.name());
         let mut bytes = vec![0u8; 45];
         let error = context.thickness(&set, &mut ImageMut::new(&mut bytes, &SIZE).unwrap(), &Options::new()).unwrap_err();
-        assert!(error.to_string().contains("type is APSIS_U8"), "{}", error);
+        assert!(error.to_string().contains("type is U8"), "{}", error);
+    }
+}
+
+#[test]
+fn surfaces() {
+    let (mut first, mut second) = (vec![0u8; 45], vec![0u8; 45]);
+    first[0] = 1;
+    second[9 * 4 + 3] = 1;
+    let (a, b) = (Image::new(&first, &SIZE).unwrap(), Image::new(&second, &SIZE).unwrap());
+    for context in contexts() {
+        let found = context.surface_distance(&a, &b, 95.0, 4.5, &Options::new()).unwrap();
+        assert_eq!((found.hausdorff, found.average, found.dice), (5.0, 5.0, 0.0), "{}", context.name());
+        assert_eq!(found.pixels, [1, 1]);
+        let error = context.surface_distance(&a, &b, 101.0, 0.0, &Options::new()).unwrap_err();
+        assert!(error.to_string().contains("percentile is 101"), "{}", error);
     }
 }
 
