@@ -136,12 +136,6 @@ static apsis_status surfaces(apsis_context *ctx, call_outputs *out) {
     return status;
 }
 
-static apsis_status balls(apsis_context *ctx, call_outputs *out) {
-    const apsis_image set = noise(0.9, 3), thickness = image(out->real, APSIS_F32, 3), axis = image(out->index, APSIS_I32, 3);
-    const apsis_status status = apsis_thickness(ctx, &set, &thickness, NULL);
-    return status == APSIS_OK ? apsis_medial_axis(ctx, &set, &axis, NULL) : status;
-}
-
 /** Values of a few pixels each. */
 static apsis_image label_image(void) {
     static uint16_t value[CALL_PIXELS];
@@ -159,6 +153,13 @@ static apsis_status contacts(apsis_context *ctx, call_outputs *out) {
 }
 
 static apsis_image map_of_paths(void *data, apsis_type type, int ndim) { return image_of(size_of_paths, data, type, ndim); }
+static apsis_status balls(apsis_context *ctx, call_outputs *out) {
+    const apsis_image set = map_of_paths(noise_of(size_of_paths, 0.9), APSIS_U8, 3),
+                      thickness = map_of_paths(out->real, APSIS_F32, 3), axis = map_of_paths(out->index, APSIS_I32, 3);
+    const apsis_status status = apsis_thickness(ctx, &set, &thickness, NULL);
+    return status == APSIS_OK ? apsis_medial_axis(ctx, &set, &axis, NULL) : status;
+}
+
 static apsis_status geodesic(apsis_context *ctx, call_outputs *out) {
     static uint8_t seed[CALL_PIXELS];
     const apsis_image set = map_of_paths(noise_of(size_of_paths, 0.7), APSIS_U8, 3), seeds = map_of_paths(seed, APSIS_U8, 3),

@@ -152,6 +152,21 @@ static void random_on_several_devices(bench *b) {
     apsis_destroy(many.ctx);
 }
 
+/** Images that are shared out in boxes. */
+static void images_of_many_boxes(bench *b) {
+    static const int64_t sizes[][3] = {{110, 90, 1}, {24, 20, 22}, {80, 60, 2}};
+    chance c = {2725};
+    for (int k = 0; k < effort(COUNT(sizes)); ++k) {
+        problem p = new_problem(sizes[k][2] > 1 ? 3 : 2, sizes[k][0], sizes[k][1], sizes[k][2], NULL);
+        if (k == 2) p.options.flags |= APSIS_SLICES;
+        uint8_t *mask = must_alloc((size_t)pixels_of(&p));
+        fill_mask(mask, p.size, BLOBS, 0.7, &c);
+        p.mask = mask;
+        check_balls(b, &p, &SQUARES);
+        free(mask);
+    }
+}
+
 /** Squares that 32 bits do not hold. */
 static void long_images(bench *b) {
     static const int64_t sizes[][3] = {{40000, 2, 1}, {1, 40000, 1}, {1, 2, 40000}};
@@ -335,11 +350,17 @@ static void progress_and_stop(bench *b) {
 }
 
 static const test_case cases[] = {
-    TEST(every_4x4_image, EVERYWHERE), TEST(every_2x2x3_volume, EVERYWHERE),
-    TEST(random_balls, EVERYWHERE),    TEST(random_on_several_devices, ON_DEVICE_HOST),
-    TEST(long_images, EVERYWHERE),     TEST(laws_of_balls, EVERYWHERE),
-    TEST(made_shapes, EVERYWHERE),     TEST(the_same_with_any_threads, EVERYWHERE),
-    TEST(bad_calls, WITH_HOST_IMAGES), TEST(progress_and_stop, EVERYWHERE),
+    TEST(every_4x4_image, EVERYWHERE),
+    TEST(every_2x2x3_volume, EVERYWHERE),
+    TEST(random_balls, EVERYWHERE),
+    TEST(random_on_several_devices, ON_DEVICE_HOST),
+    TEST(images_of_many_boxes, EVERYWHERE),
+    TEST(long_images, EVERYWHERE),
+    TEST(laws_of_balls, EVERYWHERE),
+    TEST(made_shapes, EVERYWHERE),
+    TEST(the_same_with_any_threads, EVERYWHERE),
+    TEST(bad_calls, WITH_HOST_IMAGES),
+    TEST(progress_and_stop, EVERYWHERE),
 };
 
 int main(int argc, char **argv) { return RUN_CASES(cases, argc, argv); }

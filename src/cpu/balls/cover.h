@@ -19,8 +19,9 @@ namespace apsis::cpu::balls {
 
 template <class Cost>
 class Cover {
-    static constexpr size_t TASKS = 512;  // boxes that threads share; fewer are halved, level by level
-    static constexpr int64_t LEAF = 8;    // pixels of a box that are done one by one
+    static constexpr size_t TASKS = 512;   // boxes that threads share; fewer are halved, level by level,
+    static constexpr int64_t PART = 4096;  // but not those of so few pixels
+    static constexpr int64_t LEAF = 8;     // pixels of a box that are done one by one
 
     /// A box and the balls that may decide there; all its pixels have at least the square `best`.
     struct Part {
@@ -46,7 +47,7 @@ class Cover {
         std::vector<Part> parts(static_cast<size_t>(axes_ == 3 ? 1 : depth_));
         parallel_for(arena_, static_cast<int64_t>(parts.size()), {}, 0, 0,
                      [&](int64_t z) { parts[static_cast<size_t>(z)] = whole(is_centre, z); });
-        while (!parts.empty() && parts.size() < TASKS && pixels_of(parts.front().box) > LEAF) halve(parts);
+        while (!parts.empty() && parts.size() < TASKS && pixels_of(parts.front().box) > PART) halve(parts);
         parallel_for(arena_, static_cast<int64_t>(parts.size()), progress, from, to, [&](int64_t i) {
             Part &part = parts[static_cast<size_t>(i)];
             solve(part.box, part.list, 0, part.list.size(), part.best);

@@ -80,7 +80,7 @@ fn balls() {
         assert_eq!(axis, [21, 22, 23], "{}", context.name());
         let mut bytes = vec![0u8; 45];
         let error = context.thickness(&set, &mut ImageMut::new(&mut bytes, &SIZE).unwrap(), &Options::new()).unwrap_err();
-        assert!(error.to_string().contains("type is U8"), "{}", error);
+        assert!(error.to_string().contains("type is u8"), "{}", error);
     }
 }
 
