@@ -98,15 +98,15 @@ class Thickness {
 
     /// Raises the pixels of a ball to its own square, where they have less.
     void raise(const Ball<Cost> &ball) const {
-        // Begins with cells about as large as the ball.
+        // Begins with cells as large as the ball.
         int level = 0;
         Box box;
         for (int a = 0; a < 3; ++a) {
-            int64_t reach = 0;
+            int64_t reach = 0;  // rounded to the next number, so that it is not too low
             if (a < job_.axes)
                 reach = static_cast<int64_t>(
-                    std::sqrt(static_cast<double>(ball.square - 1) / static_cast<double>(weights_.along[a])));
-            while (level < static_cast<int>(levels_.size()) && int64_t(2) << level <= reach) ++level;
+                    0.5 + std::sqrt(static_cast<double>(ball.square - 1) / static_cast<double>(weights_.along[a])));
+            while (level < static_cast<int>(levels_.size()) && int64_t(1) << level <= reach) ++level;
             box.lower[a] = std::max<int64_t>(ball.at[a] - reach, 0);
             box.upper[a] = std::min(ball.at[a] + reach, size_[a] - 1);
         }
