@@ -132,10 +132,10 @@ APSIS_API apsis_status apsis_surface_distance(apsis_context *context, const apsi
  * pixel.  With APSIS_BORDER what lies outside counts as pixels of 0.  In a complement these
  * would be centres beyond the border: APSIS_ERROR_UNSUPPORTED; give the image a margin.
  *
- * On a CUDA context the distances are the device's, and what follows is the work of the host's
- * cores, in any case.  The calls return when they are done.  They take host memory beside
- * the workspace of apsis_distance, of 32 bytes a pixel at most, and half of that where no square of
- * a distance in the image reaches 2^30.
+ * On a CUDA context the distances are the device's, and the rest is the work of the host's cores.
+ * The calls return when they are done.  Beside the workspace of apsis_distance they take 13 bytes
+ * of host memory for a pixel, or 25 if the square of a distance might reach 2^30; 8 more for a
+ * result in APSIS_DEVICE memory; and apsis_thickness some 60 for a pixel of the medial axis.
  */
 
 /**

@@ -61,8 +61,8 @@ apsis_status bridge_medial_axis(apsis_context *context, apsis_image set, void *s
 }
 
 apsis_status bridge_surface_distance(apsis_context *context, apsis_image first, void *first_data, apsis_image second,
-                                     void *second_data, double percentile, double tolerance,
-                                     apsis_surface_distances *distances, const apsis_options *options) {
+                                     void *second_data, double percentile, double tolerance, apsis_surface_distances *distances,
+                                     const apsis_options *options) {
     return apsis_surface_distance(context, with_data(&first, first_data), with_data(&second, second_data), percentile,
                                   tolerance, distances, options);
 }

@@ -60,7 +60,9 @@ class Cover {
     Part whole(const uint8_t *is_centre, int64_t z) const {
         const int64_t end = axes_ == 3 ? depth_ : z + 1;
         Part part{{{0, 0, z}, {width_ - 1, height_ - 1, end - 1}}, 0, {}};
-        for (int64_t i = z * height_ * width_; i < end * height_ * width_; ++i)
+        const int64_t first = z * height_ * width_, last = end * height_ * width_;
+        part.list.reserve(static_cast<size_t>(std::count(is_centre + first, is_centre + last, 1)));
+        for (int64_t i = first; i < last; ++i)
             if (is_centre[i])
                 part.list.push_back({squares_[i],
                                      {static_cast<int32_t>(i % width_), static_cast<int32_t>(i / width_ % height_),

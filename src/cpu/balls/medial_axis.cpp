@@ -4,8 +4,9 @@
 //
 // A pixel p belongs to the centre c with the greatest R(c) - |p - c|^2, where R is the square of the radius.  That is a map of
 // nearest sites with a start cost of most - R(c) at each site, most being the greatest R: one pass for each axis, last axis
-// first, over the lines of cpu/distance/lines.h, as in a distance map.  A pixel of the set is in its own ball, so a partial cost
-// of `most` or more is never the least, and is dropped.  Time is n log n at worst; memory is two costs and a byte a pixel.
+// first, over the lines of cpu/distance/lines.h, as in a distance map.  A pixel of the set is in its own ball, so a partial
+// cost of `most` or more is never the least, and is dropped.  Time is n log n at worst; memory is two costs and a byte a
+// pixel.
 #include "cpu/balls/medial_axis.h"
 
 #include <algorithm>

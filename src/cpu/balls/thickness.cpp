@@ -9,7 +9,7 @@
 // Both steps take greatest numbers, so that their order does not matter.
 //
 // Time goes with the pixels, and with those that balls beside the axis look at where their surface is that of the first step:
-// up to r^2 (3-D) or r (2-D) for each ball of the axis.  Memory is that of the medial axis.
+// up to r^2 (3-D) or r (2-D) for each ball of the axis.  Memory is that of the medial axis, and its balls in lists.
 #include <atomic>
 #include <cmath>
 #include <vector>

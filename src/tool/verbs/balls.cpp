@@ -16,7 +16,7 @@ class Balls : public MapVerb {
     using Call = apsis_status (*)(apsis_context *, const apsis_image *, const apsis_image *, const apsis_options *);
 
     Balls(const char *name, const char *key, Call call, const char *description, const char *examples)
-        : MapVerb(name, description, whole_memory_help("16 to 32 bytes"), examples),
+        : MapVerb(name, description, whole_memory_help("13 to 25 bytes"), examples),
           key_(key),
           call_(call) {}
 
