@@ -3,6 +3,8 @@
  *
  *     apsis_morphology         the set dilated, eroded, opened or closed by a ball of any radius
  *     apsis_surface_distance   how far are the surfaces of two sets apart?
+ *     apsis_thickness          how large is the largest ball in the set that covers a pixel?
+ *     apsis_medial_axis        which balls make up the set?
  *     apsis_measures           of what shape is each value of a label image, and how bright?
  *     apsis_cost_distance      what does the way from the seeds to every pixel cost?
  *     apsis_paths              which way is it, pixel by pixel?
@@ -102,9 +104,9 @@ typedef struct apsis_surface_distances {
  * with symmetric=True `average`, compute_surface_dice `dice`.  DeepMind's surface-distance
  * has other surfaces, between pixels, and weighs them by area.
  *
- * Images are in APSIS_HOST memory.  The call takes 10 bytes of it for a pixel, and 8 for a
- * pixel of a surface, beside the workspace of apsis_distance.  There are no flags, and
- * max_distance is not for this call.
+ * The call takes 10 bytes of host memory for a pixel, and 8 for a pixel of a surface, beside the
+ * workspace of apsis_distance; images of APSIS_DEVICE memory are copied there first.  There are no
+ * flags, and max_distance is not for this call.
  *
  * @param first, second  APSIS_BIT or an integer type, of one size.
  * @param percentile     From 0 to 100.
@@ -115,6 +117,59 @@ APSIS_API apsis_status apsis_surface_distance(apsis_context *context, const apsi
                                               const apsis_image *second, double percentile,
                                               double tolerance, apsis_surface_distances *distances,
                                               const apsis_options *options);
+
+
+/* ---- Thickness ---------------------------------------------------------- *
+ *
+ * The ball of a pixel of the set is that of the pixels nearer to it than the nearest one
+ * outside of the set.  It lies in the set, and is the largest one around that pixel that does:
+ * a pixel as far away as the nearest one outside is not in it.  Its radius is the distance
+ * of apsis_distance to the complement: APSIS_F32 or APSIS_F64 in units of spacing, APSIS_I32
+ * or APSIS_I64 its square, for spacing 1 only.
+ *
+ * Whole numbers decide.  The metric is APSIS_EUCLIDEAN, with any spacing.  Flags are
+ * APSIS_COMPLEMENT (the set is the zero pixels), APSIS_SLICES and APSIS_BORDER; max_distance
+ * is not for these calls.
+ *
+ * By default the image is all there is: a ball may reach beyond its border.  A set without
+ * complement in the image has infinite balls: +infinity, or the largest integer, in every
+ * pixel.  With APSIS_BORDER what lies outside counts as pixels of 0.  In a complement these
+ * would be centres beyond the border: APSIS_ERROR_UNSUPPORTED; give the image a margin.
+ *
+ * On a CUDA context the distances are the device's, and the rest is the work of the host's cores.
+ * The calls return when they are done.  Beside the workspace of apsis_distance they take 13 bytes
+ * of host memory for a pixel, or 25 if the square of a distance might reach 2^30; 8 more for a
+ * result in APSIS_DEVICE memory; and apsis_thickness some 60 for a pixel of the medial axis.
+ */
+
+/**
+ * The local thickness: the radius of the largest ball in the set that covers the pixel, wherever
+ * its centre is, and 0 outside of the set.
+ *
+ * So it is with PoreSpy's local_thickness, which by default has the whole numbers alone among the
+ * radii, and with localthickness; BoneJ gives twice the radius.
+ *
+ * @param set        APSIS_BIT or an integer type.
+ * @param thickness  APSIS_F32 or APSIS_F64, or APSIS_I32 or APSIS_I64: the radius.
+ *                   APSIS_ERROR_RANGE as in apsis_distance.
+ */
+APSIS_API apsis_status apsis_thickness(apsis_context *context, const apsis_image *set,
+                                       const apsis_image *thickness, const apsis_options *options);
+
+/**
+ * The medial axis, with radii: the pixels whose balls make up the set.  A pixel c whose ball has
+ * the radius r is on the axis if r^2 - |p - c|^2 is greatest for it at some pixel p of the set;
+ * of several as great the lowest counts.  The balls of the axis cover the set, and nothing else, and
+ * none of them lies in another one, as balls of space.
+ *
+ * This is the reduced discrete medial axis of Coeurjolly and Montanvert.  It is no skeleton: it need not
+ * be connected.
+ *
+ * @param set    APSIS_BIT or an integer type.
+ * @param radii  As in apsis_thickness: the radius on the axis, 0 elsewhere.
+ */
+APSIS_API apsis_status apsis_medial_axis(apsis_context *context, const apsis_image *set,
+                                         const apsis_image *radii, const apsis_options *options);
 
 
 /* ---- Measures of values ------------------------------------------------- */

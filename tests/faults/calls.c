@@ -163,6 +163,13 @@ static apsis_status measures(apsis_context *ctx, call_outputs *out) {
 }
 
 static apsis_image map_of_paths(void *data, apsis_type type, int ndim) { return image_of(size_of_paths, data, type, ndim); }
+static apsis_status balls(apsis_context *ctx, call_outputs *out) {
+    const apsis_image set = map_of_paths(noise_of(size_of_paths, 0.9), APSIS_U8, 3),
+                      thickness = map_of_paths(out->real, APSIS_F32, 3), axis = map_of_paths(out->index, APSIS_I32, 3);
+    const apsis_status status = apsis_thickness(ctx, &set, &thickness, NULL);
+    return status == APSIS_OK ? apsis_medial_axis(ctx, &set, &axis, NULL) : status;
+}
+
 static apsis_status geodesic(apsis_context *ctx, call_outputs *out) {
     static uint8_t seed[CALL_PIXELS];
     const apsis_image set = map_of_paths(noise_of(size_of_paths, 0.7), APSIS_U8, 3), seeds = map_of_paths(seed, APSIS_U8, 3),
@@ -239,7 +246,8 @@ const named_call calls[] = {{"distance", distance},
                             {"chessboard slab", chessboard_slab},
                             {"found slab", found_slab},
                             {"cost distance", cost_distance},
-                            {"longest paths", longest_paths}};
+                            {"longest paths", longest_paths},
+                            {"balls", balls}};
 const int call_count = COUNT(calls);
 
 void prepare_outputs(call_outputs *out) { memset(out, 0x5a, sizeof *out); }

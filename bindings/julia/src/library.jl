@@ -68,6 +68,19 @@ struct Contact
     area::Float64
 end
 
+"How far two surfaces are apart.  Of two numbers the first is of the first surface."
+struct SurfaceDistances
+    pixels::NTuple{2,Int64}
+    within::NTuple{2,Int64}
+    largest::NTuple{2,Float64}
+    percentile::NTuple{2,Float64}
+    mean::NTuple{2,Float64}
+    hausdorff::Float64
+    hausdorff_percentile::Float64
+    average::Float64
+    dice::Float64
+end
+
 "What is measured of a value: see apsis_measures.h.  What was not asked for is 0."
 struct Measure
     component::Component

@@ -205,6 +205,26 @@ class Context(Calls):
         numbers: list[Any] = [tuple(each) if isinstance(each, ctypes.Array) else each for each in fields]
         return SurfaceDistances(*numbers)
 
+    def thickness(self, set: Array, *, out: Optional[Array] = None, dtype: DTypeLike = np.float32, spacing: Spacing = None,
+                  complement: bool = False, slices: bool = False, border: bool = False) -> Array:
+        """apsis.morphology.local_thickness in this context."""
+        return self._balls(c.lib.apsis_thickness, set, out, dtype, spacing, complement, slices, border)
+
+    def medial_axis(self, set: Array, *, out: Optional[Array] = None, dtype: DTypeLike = np.float32, spacing: Spacing = None,
+                    complement: bool = False, slices: bool = False, border: bool = False) -> Array:
+        """apsis.morphology.medial_axis in this context."""
+        return self._balls(c.lib.apsis_medial_axis, set, out, dtype, spacing, complement, slices, border)
+
+    def _balls(self, function: Any, set: Array, out: Optional[Array], dtype: DTypeLike, spacing: Spacing, complement: bool,
+               slices: bool, border: bool) -> Array:
+        source = arrays.as_set("set", set)
+        if flag("border", border) and len(source.shape) == 1:
+            raise wrong("border is True, but set has 1 axis, and 2 or 3 are needed")
+        chosen = options(len(source.shape), flags(complement=complement, slices=slices, border=border), spacing=spacing)
+        outputs = [arrays.output("out", out, "dtype", dtype, LENGTHS, set, source)]
+        self._transform(function, [source], outputs, chosen)
+        return arrays.results(outputs)
+
     def measures(self, labels: Array, intensity: Optional[Array] = None, *, wanted: Iterable[str] = (),
                  connectivity: Optional[int] = 1, spacing: Spacing = None) -> np.ndarray[Any, Any]:
         """apsis.measure.measures in this context."""

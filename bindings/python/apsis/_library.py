@@ -89,6 +89,8 @@ PROTOTYPES = {
     "apsis_contacts": (c_int, [_CONTEXT, _IMAGE, c_void_p, c_int64, _COUNT, _OPTIONS]),
     "apsis_morphology": (c_int, [_CONTEXT, c_int, c_double, _IMAGE, _IMAGE, _OPTIONS]),
     "apsis_surface_distance": (c_int, [_CONTEXT, _IMAGE, _IMAGE, c_double, c_double, POINTER(SurfaceDistances), _OPTIONS]),
+    "apsis_thickness": (c_int, [_CONTEXT, _IMAGE, _IMAGE, _OPTIONS]),
+    "apsis_medial_axis": (c_int, [_CONTEXT, _IMAGE, _IMAGE, _OPTIONS]),
     "apsis_measures": (c_int, [_CONTEXT, _IMAGE, _IMAGE, c_uint32, c_void_p, c_int64, _COUNT, _OPTIONS]),
     "apsis_cost_distance": (c_int, [_CONTEXT, _IMAGE, _IMAGE, _IMAGE, _IMAGE, _IMAGE, _OPTIONS]),
     "apsis_paths": (c_int, [_CONTEXT, _IMAGE, _IMAGE, _IMAGE, c_void_p, c_int64, c_void_p, c_void_p, c_int64, _COUNT, _OPTIONS]),

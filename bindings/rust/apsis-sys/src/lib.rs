@@ -325,6 +325,18 @@ extern "C" {
         distances: *mut apsis_surface_distances,
         options: *const apsis_options,
     ) -> apsis_status;
+    pub fn apsis_thickness(
+        context: *mut apsis_context,
+        set: *const apsis_image,
+        thickness: *const apsis_image,
+        options: *const apsis_options,
+    ) -> apsis_status;
+    pub fn apsis_medial_axis(
+        context: *mut apsis_context,
+        set: *const apsis_image,
+        radii: *const apsis_image,
+        options: *const apsis_options,
+    ) -> apsis_status;
     pub fn apsis_cost_distance(
         context: *mut apsis_context,
         set: *const apsis_image,

@@ -33,13 +33,15 @@
 mod context;
 mod error;
 mod image;
+mod measures;
 mod options;
 mod slabs;
 
 pub use apsis_sys as sys;
-pub use context::{device_count, Component, Contact, Context, Device, Extent, Measure, Path};
+pub use context::{device_count, Component, Contact, Context, Device, Extent};
 pub use error::{Error, Status};
 pub use image::{DeviceImage, Image, ImageMut, Pixel, Source, Target, Writable};
+pub use measures::{Measure, Path, SurfaceDistances};
 pub use options::{Method, Metric, Operation, Options};
 pub use slabs::{measure, Beside, Labels, Part, Paths, Slab, Summary};
 

@@ -67,6 +67,39 @@ fn dilation_and_its_kin() {
 }
 
 #[test]
+fn balls() {
+    // A bar of five pixels by three.
+    let mask: Vec<u8> = (0..45).map(|i| (i / 9 >= 1 && i / 9 <= 3 && i % 9 >= 2 && i % 9 <= 6) as u8).collect();
+    let set = Image::new(&mask, &SIZE).unwrap();
+    for context in contexts() {
+        let mut squares = vec![-7i32; 45];
+        context.thickness(&set, &mut ImageMut::new(&mut squares, &SIZE).unwrap(), &Options::new()).unwrap();
+        assert!(mask.iter().zip(&squares).all(|(&pixel, &square)| square == 4 * pixel as i32), "{}", context.name());
+        context.medial_axis(&set, &mut ImageMut::new(&mut squares, &SIZE).unwrap(), &Options::new()).unwrap();
+        let axis: Vec<usize> = (0..45).filter(|&i| squares[i] > 0).collect();
+        assert_eq!(axis, [21, 22, 23], "{}", context.name());
+        let mut bytes = vec![0u8; 45];
+        let error = context.thickness(&set, &mut ImageMut::new(&mut bytes, &SIZE).unwrap(), &Options::new()).unwrap_err();
+        assert!(error.to_string().contains("type is u8"), "{}", error);
+    }
+}
+
+#[test]
+fn surfaces() {
+    let (mut first, mut second) = (vec![0u8; 45], vec![0u8; 45]);
+    first[0] = 1;
+    second[9 * 4 + 3] = 1;
+    let (a, b) = (Image::new(&first, &SIZE).unwrap(), Image::new(&second, &SIZE).unwrap());
+    for context in contexts() {
+        let found = context.surface_distance(&a, &b, 95.0, 4.5, &Options::new()).unwrap();
+        assert_eq!((found.hausdorff, found.average, found.dice), (5.0, 5.0, 0.0), "{}", context.name());
+        assert_eq!(found.pixels, [1, 1]);
+        let error = context.surface_distance(&a, &b, 101.0, 0.0, &Options::new()).unwrap_err();
+        assert!(error.to_string().contains("percentile is 101"), "{}", error);
+    }
+}
+
+#[test]
 fn any_strides() {
     let mask = mask();
     let flags: Vec<bool> = mask.iter().rev().map(|&pixel| pixel != 0).collect();
