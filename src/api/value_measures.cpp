@@ -1,8 +1,8 @@
 // apsis_measures: makes a checked job of the call, and from what was counted of each value what the caller is told.
 //
 // Central moments are exact up to their last division: the number of pixels times the sum of squares, less the square of the
-// sum, is a whole number below 2^126.  Eigenvalues come from a formula in 2-D, and from Jacobi's rotations in 3-D, with no function
-// but the square root, so that they have the same bits everywhere.
+// sum, is a whole number below 2^126.  Eigenvalues come from a formula in 2-D, and from Jacobi's rotations in 3-D, with no
+// function but the square root, so that they have the same bits everywhere.
 #include <apsis_measures.h>
 
 #include <algorithm>

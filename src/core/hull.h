@@ -42,7 +42,7 @@ class Hull {
         return area;
     }
 
-    /// Calls body(y, first, last) for each row with an even y, with the first and the last even x in the hull, if there are any.
+    /// Calls body(y, first, last) for each row with an even y, with the first and last even x in the hull, if there are any.
     template <class Body>
     void for_even_rows(Body body) const {
         size_t l = 0, r = 0;

@@ -285,7 +285,7 @@ class Context(Calls):
         begins = np.asarray(starts)
         if begins.ndim != 1 or begins.dtype.kind not in "iu":
             if begins.size:
-                raise wrong("starts has shape " f"{begins.shape} and dtype {begins.dtype}, but must be flat indices, in one axis")
+                raise wrong(f"starts has shape {begins.shape} and dtype {begins.dtype}, but must be flat indices, in one axis")
             begins = np.empty(0)
         begins = np.ascontiguousarray(begins, np.int64)
         chosen = options(len(ends.shape), flags(complement=complement, slices=slices), spacing=spacing, metric=metric,
@@ -304,8 +304,8 @@ class Context(Calls):
                       metric: str = "euclidean", complement: bool = False, slices: bool = False, labels: bool = False) -> Any:
         """apsis.paths.longest_paths in this context."""
         source = arrays.as_given("set", set, labels)
-        chosen = options(len(source.shape), flags(complement=complement, slices=slices, labels=labels), spacing=spacing, metric=metric,
-                         connectivity=connectivity)
+        chosen = options(len(source.shape), flags(complement=complement, slices=slices, labels=labels), spacing=spacing,
+                         metric=metric, connectivity=connectivity)
         images = arrays.images_of([source], [])
         size = math.prod(source.shape)  # paths of different components have no pixel in common
         known, pixels, counts = np.empty(size // 2 + size % 2, PATH), np.empty(size, np.int64), (ctypes.c_int64 * 2)()

@@ -3,8 +3,8 @@
     import apsis.measure as measure
     table = measure.regionprops_table(labels, image, properties=("label", "area", "perimeter", "intensity_mean"))
 
-regionprops_table has the arguments and names of scikit-image's, and the properties that `PROPERTIES` lists.  What differs: arrays
-have 2 or 3 axes, intensities one channel and dtype bool, uint8, uint16 or float32; perimeter, area_convex, solidity and
+regionprops_table has the arguments and names of scikit-image's, and the properties that `PROPERTIES` lists.  What differs:
+arrays have 2 or 3 axes, intensities one channel and dtype bool, uint8, uint16 or float32; perimeter, area_convex, solidity and
 feret_diameter_max are for 2 axes.  measures gives all that the library measures.
 """
 

@@ -1,8 +1,8 @@
 // Outlines: see outlines.h.
 //
 // Holes.  Between two runs of a row is a gap.  Gaps that touch across an edge or a corner are joined (union-find), and those
-// that touch what is in no gap are joined with the outside: a row without runs, or what is before the first run of a row, or behind
-// the last one.  The others are holes.  Cost: linear in the runs, but for a search in each row beside a gap.
+// that touch what is in no gap are joined with the outside: a row without runs, or what is before the first run of a row, or
+// behind the last one.  The others are holes.  Cost: linear in the runs, but for a search in each row beside a gap.
 //
 // Hulls are of the first and the last pixel of each row (core/hull.h), in half pixels.
 #include "cpu/labels/outlines.h"
