@@ -3,6 +3,9 @@
  *
  *     apsis_morphology         the set dilated, eroded, opened or closed by a ball of any radius
  *     apsis_surface_distance   how far are the surfaces of two sets apart?
+ *     apsis_thickness          how large is the largest ball in the set that covers a pixel?
+ *     apsis_medial_axis        which balls make up the set?
+ *     apsis_measures           of what shape is each value of a label image, and how bright?
  *     apsis_cost_distance      what does the way from the seeds to every pixel cost?
  *     apsis_paths              which way is it, pixel by pixel?
  *     apsis_longest_paths      the longest of the shortest paths in every component
@@ -101,9 +104,9 @@ typedef struct apsis_surface_distances {
  * with symmetric=True `average`, compute_surface_dice `dice`.  DeepMind's surface-distance
  * has other surfaces, between pixels, and weighs them by area.
  *
- * Images are in APSIS_HOST memory.  The call takes 10 bytes of it for a pixel, and 8 for a
- * pixel of a surface, beside the workspace of apsis_distance.  There are no flags, and
- * max_distance is not for this call.
+ * The call takes 10 bytes of host memory for a pixel, and 8 for a pixel of a surface, beside the
+ * workspace of apsis_distance; images of APSIS_DEVICE memory are copied there first.  There are no
+ * flags, and max_distance is not for this call.
  *
  * @param first, second  APSIS_BIT or an integer type, of one size.
  * @param percentile     From 0 to 100.
@@ -114,6 +117,166 @@ APSIS_API apsis_status apsis_surface_distance(apsis_context *context, const apsi
                                               const apsis_image *second, double percentile,
                                               double tolerance, apsis_surface_distances *distances,
                                               const apsis_options *options);
+
+
+/* ---- Thickness ---------------------------------------------------------- *
+ *
+ * The ball of a pixel of the set is that of the pixels nearer to it than the nearest one
+ * outside of the set.  It lies in the set, and is the largest one around that pixel that does:
+ * a pixel as far away as the nearest one outside is not in it.  Its radius is the distance
+ * of apsis_distance to the complement: APSIS_F32 or APSIS_F64 in units of spacing, APSIS_I32
+ * or APSIS_I64 its square, for spacing 1 only.
+ *
+ * Whole numbers decide.  The metric is APSIS_EUCLIDEAN, with any spacing.  Flags are
+ * APSIS_COMPLEMENT (the set is the zero pixels), APSIS_SLICES and APSIS_BORDER; max_distance
+ * is not for these calls.
+ *
+ * By default the image is all there is: a ball may reach beyond its border.  A set without
+ * complement in the image has infinite balls: +infinity, or the largest integer, in every
+ * pixel.  With APSIS_BORDER what lies outside counts as pixels of 0.  In a complement these
+ * would be centres beyond the border: APSIS_ERROR_UNSUPPORTED; give the image a margin.
+ *
+ * On a CUDA context the distances are the device's, and the rest is the work of the host's cores.
+ * The calls return when they are done.  Beside the workspace of apsis_distance they take 13 bytes
+ * of host memory for a pixel, or 25 if the square of a distance might reach 2^30; 8 more for a
+ * result in APSIS_DEVICE memory; and apsis_thickness some 60 for a pixel of the medial axis.
+ */
+
+/**
+ * The local thickness: the radius of the largest ball in the set that covers the pixel, wherever
+ * its centre is, and 0 outside of the set.
+ *
+ * So it is with PoreSpy's local_thickness, which by default has the whole numbers alone among the
+ * radii, and with localthickness; BoneJ gives twice the radius.
+ *
+ * @param set        APSIS_BIT or an integer type.
+ * @param thickness  APSIS_F32 or APSIS_F64, or APSIS_I32 or APSIS_I64: the radius.
+ *                   APSIS_ERROR_RANGE as in apsis_distance.
+ */
+APSIS_API apsis_status apsis_thickness(apsis_context *context, const apsis_image *set,
+                                       const apsis_image *thickness, const apsis_options *options);
+
+/**
+ * The medial axis, with radii: the pixels whose balls make up the set.  A pixel c whose ball has
+ * the radius r is on the axis if r^2 - |p - c|^2 is greatest for it at some pixel p of the set;
+ * of several as great the lowest counts.  The balls of the axis cover the set, and nothing else, and
+ * none of them lies in another one, as balls of space.
+ *
+ * This is the reduced discrete medial axis of Coeurjolly and Montanvert.  It is no skeleton: it need not
+ * be connected.
+ *
+ * @param set    APSIS_BIT or an integer type.
+ * @param radii  As in apsis_thickness: the radius on the axis, 0 elsewhere.
+ */
+APSIS_API apsis_status apsis_medial_axis(apsis_context *context, const apsis_image *set,
+                                         const apsis_image *radii, const apsis_options *options);
+
+
+/* ---- Measures of values ------------------------------------------------- */
+
+/** What apsis_measures is asked for: fields of apsis_measure. */
+enum {
+    APSIS_MOMENTS   = 1 << 0, /**< moments, axes, orientation, eccentricity */
+    APSIS_PERIMETER = 1 << 1, /**< perimeter, crofton; in 2-D */
+    APSIS_SURFACE   = 1 << 2, /**< faces, surface */
+    APSIS_EULER     = 1 << 3, /**< euler */
+    APSIS_FILLED    = 1 << 4, /**< filled */
+    APSIS_HULL      = 1 << 5, /**< convex, convex_area; in 2-D */
+    APSIS_FERET     = 1 << 6, /**< feret, feret_contour; in 2-D */
+    APSIS_INTENSITY = 1 << 7  /**< intensity_sum, intensity_mean, intensity_min, intensity_max */
+};
+
+/**
+ * What is known of a value.  Fields that were not asked for are 0.  All is counted in whole
+ * numbers, and rounded in the end.
+ *
+ * This structure is final: what is measured in later versions gets a bit of its own to be
+ * asked for, and a field of those that are reserved.
+ */
+typedef struct apsis_measure {
+    apsis_component component;   /**< As apsis_statistics has it; always. */
+    int64_t border;              /**< Whether it touches the border of the image, 1 or 0; always. */
+    int64_t euler;               /**< Its pieces less its holes; in 3-D pieces and cavities less
+                                      tunnels.  options->connectivity says what a piece is. */
+    int64_t filled;              /**< Its pixels, and those of its holes, whatever is in them. */
+    int64_t convex;              /**< The pixels whose centre is in the convex hull of the midpoints
+                                      of its pixels' edges, or on it. */
+    int64_t faces[3];            /**< The faces across x, y, z between its pixels and what is not of
+                                      this value, or outside the image; in 2-D sides of pixels. */
+    double  surface;             /**< The area of its faces; in 2-D the length of its sides. */
+    double  moments[6];          /**< Second central moments: the sums over its pixels of xx, yy, zz,
+                                      xy, xz, yz, each from the centroid. */
+    double  axes[3];             /**< The axes of the ellipse, or ellipsoid, that has these moments
+                                      for its area, the longest first; in 2-D two. */
+    double  orientation;         /**< In 2-D: the angle from the y axis to the longest one, from
+                                      -pi/2 to pi/2, positive towards x. */
+    double  eccentricity;        /**< In 2-D: of that ellipse, from 0, a circle, to 1, a line. */
+    double  perimeter;           /**< The length of the path through the centres of its pixels that
+                                      have one of 4 neighbours outside of it. */
+    double  crofton[2];          /**< Its perimeter by Crofton's formula, with 2 and with 4 directions. */
+    double  convex_area;         /**< The area of the convex hull of its pixels, as squares. */
+    double  feret[2];            /**< The least and the largest distance between two parallel lines
+                                      with that hull between them. */
+    double  feret_contour;       /**< The largest distance of two midpoints of edges of the pixels
+                                      that `convex` counts. */
+    double  intensity_sum;       /**< The sum of `grey` over its pixels, rounded once; its mean, */
+    double  intensity_mean;
+    double  intensity_min;       /**< the least value of a pixel, */
+    double  intensity_max;       /**< and the largest one.  All are NaN where a pixel is. */
+    double  reserved[8];         /**< 0. */
+} apsis_measure;
+
+/**
+ * Measures each value of a label image but 0, the background, wherever its pixels are.  By
+ * default of the values that occur, in ascending order, the first `capacity` of them.  With
+ * APSIS_DENSE measures[i] is of value i, as in apsis_statistics; of 0, and of one that does
+ * not occur, component is as there, and all else 0.  A set, of bits or of 0 and 1, is the value 1.
+ *
+ * For components, measure their numbers:
+ *
+ *     int64_t count;
+ *     st = apsis_components(ctx, &set, &numbers, NULL, 0, &count, NULL);
+ *     apsis_measure *found = malloc(count * sizeof *found);
+ *     if (st == APSIS_OK)
+ *         st = apsis_measures(ctx, &numbers, NULL, APSIS_MOMENTS, found, count, NULL, NULL);
+ *
+ * Formulas and conventions are those of scikit-image's regionprops, whose axes 0, 1 are y, x, in
+ * 3-D z, y, x:
+ *
+ *     moments        moments_central, of order 2.  moments / area is a covariance, of which
+ *                    l1 >= l2 (>= l3) are the eigenvalues.
+ *     axes           axis_major_length, axis_minor_length: 4 sqrt(l), in 3-D sqrt(20 l)
+ *     eccentricity   sqrt(1 - l2 / l1), and 0 where l1 is
+ *     orientation    atan2(2 xy, yy - xx) / 2; where xx is yy, pi/4 if xy is positive, else -pi/4
+ *     perimeter      perimeter with 4 neighbours (Benkrid, Crookes 2000): each pixel of the path
+ *                    is 1 where it goes on along axes, sqrt(2) where across corners, or their mean
+ *     crofton        perimeter_crofton with 2 and 4 directions
+ *     euler          euler_number; regionprops has the connectivity 2, in 3-D 3
+ *     filled         area_filled: the outside goes on across corners
+ *     convex         area_convex
+ *     feret_contour  feret_diameter_max
+ *
+ * Moments, axes, surfaces, areas of hulls and diameters are in units of options->spacing, from
+ * 1e-60 to 1e60; areas, `filled` and `convex` count pixels.  A perimeter needs equal spacing, and
+ * an Euler number in 3-D takes the connectivity 1 or 3.
+ *
+ * In host memory; the call returns when it is done.  What is not asked for is not computed.
+ * The work is the CPU's on every context: images of APSIS_DEVICE are copied to the host, and
+ * bits become bytes.  It takes some 450 bytes of host memory for each value, up to 420 more
+ * for each value and thread, and for APSIS_FILLED, APSIS_HULL and APSIS_FERET 40 for each run
+ * of pixels of a value in a row.  Flags are APSIS_DENSE and APSIS_LABELS, which changes nothing.
+ *
+ * @param labels    APSIS_BIT or an integer type.
+ * @param grey      APSIS_U8, APSIS_U16 or APSIS_F32, of the same size; NULL without APSIS_INTENSITY.
+ * @param wanted    APSIS_MOMENTS | APSIS_EULER | ..., or 0.
+ * @param measures  [capacity]: receives what is known, or NULL.
+ * @param count     Receives how many values occur; with APSIS_DENSE one more than the greatest.
+ *                  May be NULL.
+ */
+APSIS_API apsis_status apsis_measures(apsis_context *context, const apsis_image *labels,
+                                      const apsis_image *grey, uint32_t wanted,
+                                      apsis_measure *measures, int64_t capacity, int64_t *count,
+                                      const apsis_options *options);
 
 
 /* ---- Paths -------------------------------------------------------------- *

@@ -121,6 +121,8 @@ def main(folder, *paths):
     for name, header in headers.items():
         roff.write(folder / f"{name}.3.gz", make(name, header, version_in(headers["apsis"])))
         for _, function in FUNCTION.findall(header):
+            if function in headers:  # whose page it is
+                continue
             (folder / f"{function}.3.gz").symlink_to(f"{name}.3.gz")
 
 

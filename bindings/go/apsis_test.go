@@ -88,27 +88,6 @@ func TestViewsAreTakenAsTheyLie(t *testing.T) {
 	}
 }
 
-func TestMorphology(t *testing.T) {
-	const width, height = 20, 10
-	c, set := newContext(t), randomSet(width*height, 0.05)
-	grown, closed, again := make([]uint8, len(set)), make([]bool, len(set)), make([]bool, len(set))
-	must(t, c.Morphology(Dilate, 1.5, Of(set, width, height), Of(grown, width, height), nil))
-	for i := range set {
-		if square, _ := bruteNearest(set, width, i%width, i/width); (grown[i] != 0) != (square <= 2) {
-			t.Fatalf("pixel %d is %d, with a square of %d", i, grown[i], square)
-		}
-	}
-	must(t, c.Morphology(Erode, 1.5, Of(grown, width, height), Of(closed, width, height), nil))
-	must(t, c.Morphology(Close, 1.5, Of(set, width, height), Of(again, width, height), nil))
-	if !reflect.DeepEqual(closed, again) {
-		t.Fatal("closed at once and in two steps differ")
-	}
-	err := c.Morphology(Open, -2, Of(set, width, height), Of(again, width, height), nil)
-	if err == nil || !strings.Contains(err.Error(), "Morphology: radius is -2") {
-		t.Fatal(err)
-	}
-}
-
 func TestComponentsAndWhatIsKnownOfThem(t *testing.T) {
 	c, labels := newContext(t), make([]int32, 12)
 	set := []uint8{

@@ -50,6 +50,23 @@ apsis_status bridge_morphology(apsis_context *context, apsis_operation operation
     return apsis_morphology(context, operation, radius, with_data(&set, set_data), with_data(&result, result_data), options);
 }
 
+apsis_status bridge_thickness(apsis_context *context, apsis_image set, void *set_data, apsis_image thickness,
+                              void *thickness_data, const apsis_options *options) {
+    return apsis_thickness(context, with_data(&set, set_data), with_data(&thickness, thickness_data), options);
+}
+
+apsis_status bridge_medial_axis(apsis_context *context, apsis_image set, void *set_data, apsis_image radii, void *radii_data,
+                                const apsis_options *options) {
+    return apsis_medial_axis(context, with_data(&set, set_data), with_data(&radii, radii_data), options);
+}
+
+apsis_status bridge_surface_distance(apsis_context *context, apsis_image first, void *first_data, apsis_image second,
+                                     void *second_data, double percentile, double tolerance, apsis_surface_distances *distances,
+                                     const apsis_options *options) {
+    return apsis_surface_distance(context, with_data(&first, first_data), with_data(&second, second_data), percentile,
+                                  tolerance, distances, options);
+}
+
 apsis_status bridge_components(apsis_context *context, apsis_image set, void *set_data, apsis_image labels, void *labels_data,
                                apsis_component *components, int64_t capacity, int64_t *count, const apsis_options *options) {
     return apsis_components(context, with_data(&set, set_data), with_data(&labels, labels_data), components, capacity, count,
@@ -59,6 +76,13 @@ apsis_status bridge_components(apsis_context *context, apsis_image set, void *se
 apsis_status bridge_statistics(apsis_context *context, apsis_image labels, void *labels_data, apsis_component *components,
                                int64_t capacity, int64_t *count, const apsis_options *options) {
     return apsis_statistics(context, with_data(&labels, labels_data), components, capacity, count, options);
+}
+
+apsis_status bridge_measures(apsis_context *context, apsis_image labels, void *labels_data, apsis_image grey, void *grey_data,
+                             uint32_t wanted, apsis_measure *measures, int64_t capacity, int64_t *count,
+                             const apsis_options *options) {
+    return apsis_measures(context, with_data(&labels, labels_data), with_data(&grey, grey_data), wanted, measures, capacity,
+                          count, options);
 }
 
 apsis_status bridge_contacts(apsis_context *context, apsis_image labels, void *labels_data, apsis_contact *contacts,

@@ -17,10 +17,20 @@ apsis_status bridge_voronoi(apsis_context *context, apsis_image set, void *set_d
                             const apsis_options *options);
 apsis_status bridge_morphology(apsis_context *context, apsis_operation operation, double radius, apsis_image set,
                                void *set_data, apsis_image result, void *result_data, const apsis_options *options);
+apsis_status bridge_thickness(apsis_context *context, apsis_image set, void *set_data, apsis_image thickness,
+                              void *thickness_data, const apsis_options *options);
+apsis_status bridge_medial_axis(apsis_context *context, apsis_image set, void *set_data, apsis_image radii, void *radii_data,
+                                const apsis_options *options);
+apsis_status bridge_surface_distance(apsis_context *context, apsis_image first, void *first_data, apsis_image second,
+                                     void *second_data, double percentile, double tolerance, apsis_surface_distances *distances,
+                                     const apsis_options *options);
 apsis_status bridge_components(apsis_context *context, apsis_image set, void *set_data, apsis_image labels, void *labels_data,
                                apsis_component *components, int64_t capacity, int64_t *count, const apsis_options *options);
 apsis_status bridge_statistics(apsis_context *context, apsis_image labels, void *labels_data, apsis_component *components,
                                int64_t capacity, int64_t *count, const apsis_options *options);
+apsis_status bridge_measures(apsis_context *context, apsis_image labels, void *labels_data, apsis_image grey, void *grey_data,
+                             uint32_t wanted, apsis_measure *measures, int64_t capacity, int64_t *count,
+                             const apsis_options *options);
 apsis_status bridge_contacts(apsis_context *context, apsis_image labels, void *labels_data, apsis_contact *contacts,
                              int64_t capacity, int64_t *count, const apsis_options *options);
 apsis_status bridge_geodesic(apsis_context *context, apsis_image set, void *set_data, apsis_image seeds, void *seeds_data,

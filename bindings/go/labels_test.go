@@ -57,6 +57,25 @@ func TestWhichValuesTouch(t *testing.T) {
 	}
 }
 
+func TestMeasuresOfValues(t *testing.T) {
+	c := newContext(t)
+	known, err := c.Measures(Of(labels, 4, 3), None, Surface|Euler, &Options{Spacing: [3]float64{2, 5, 1}})
+	must(t, err)
+	if len(known) != 3 || known[2].Component.Value != 8 || known[2].Component.Area != 4 || known[2].Euler != 1 ||
+		known[2].Border != 1 || known[2].Surface != 4*2+4*5 || known[2].Perimeter != 0 {
+		t.Fatal(known)
+	}
+	known, err = c.Measures(Of([]uint8{1, 1, 2}, 3, 1), Of([]float32{1, 2.5, -1}, 3, 1), Intensity, nil)
+	must(t, err)
+	if len(known) != 2 || known[0].IntensitySum != 3.5 || known[1].IntensityMin != -1 {
+		t.Fatal(known)
+	}
+	_, err = c.Measures(Of(labels, 4, 3), None, Intensity, nil)
+	if !errors.Is(err, ErrorArgument) || !strings.Contains(err.Error(), "grey is None") {
+		t.Fatal(err)
+	}
+}
+
 func TestMoreValuesThanThereIsRoomForAtFirst(t *testing.T) {
 	c, many := newContext(t), make([]int32, 300*100)
 	for i := range many {

@@ -37,11 +37,58 @@ type Contact struct {
 	Area    float64  // of their faces, in units of spacing; in 2-D their length
 }
 
+// SurfaceDistances is how far the surfaces of two sets are apart.  Of two numbers the first is of the pixels of the first
+// surface.
+type SurfaceDistances struct {
+	Pixels              [2]int64   // how many each surface has,
+	Within              [2]int64   // and of these, how many at a distance of at most the tolerance
+	Largest             [2]float64 // the directed Hausdorff distances,
+	Percentile          [2]float64 // their percentiles,
+	Mean                [2]float64 // and the means
+	Hausdorff           float64    // the larger of Largest
+	HausdorffPercentile float64    // the larger of Percentile
+	Average             float64    // over the pixels of both
+	Dice                float64    // the part of the pixels of both that Within counts
+}
+
+// ValueMeasure is what is known of a value of a label image: see apsis_measures.h.  What was not asked for is 0.
+type ValueMeasure struct {
+	Component                                               Component
+	Border, Euler, Filled, Convex                           int64
+	Faces                                                   [3]int64
+	Surface                                                 float64
+	Moments                                                 [6]float64
+	Axes                                                    [3]float64
+	Orientation, Eccentricity, Perimeter                    float64
+	Crofton                                                 [2]float64
+	ConvexArea                                              float64
+	Feret                                                   [2]float64
+	FeretContour                                            float64
+	IntensitySum, IntensityMean, IntensityMin, IntensityMax float64
+	_                                                       [8]float64
+}
+
+// Wanted is what Measures is asked for: these, combined by |.
+type Wanted uint32
+
+const (
+	Moments Wanted = 1 << iota
+	Perimeter
+	Surface
+	Euler
+	Filled
+	Hull
+	Feret
+	Intensity
+)
+
 // The library writes into slices of these.
 var (
-	_ [C.sizeof_apsis_contact]byte   = [unsafe.Sizeof(Contact{})]byte{}
-	_ [C.sizeof_apsis_component]byte = [unsafe.Sizeof(Component{})]byte{}
-	_ [C.sizeof_apsis_extent]byte    = [unsafe.Sizeof(Extent{})]byte{}
+	_ [C.sizeof_apsis_measure]byte           = [unsafe.Sizeof(ValueMeasure{})]byte{}
+	_ [C.sizeof_apsis_surface_distances]byte = [unsafe.Sizeof(SurfaceDistances{})]byte{}
+	_ [C.sizeof_apsis_contact]byte           = [unsafe.Sizeof(Contact{})]byte{}
+	_ [C.sizeof_apsis_component]byte         = [unsafe.Sizeof(Component{})]byte{}
+	_ [C.sizeof_apsis_extent]byte            = [unsafe.Sizeof(Extent{})]byte{}
 )
 
 // room is for how many components there is room at first; if there are more, the call is made again.
@@ -73,6 +120,34 @@ func (c *Context) Morphology(operation Operation, radius float64, set, result Im
 	}
 	return c.check(C.bridge_morphology(c.handle, C.apsis_operation(operation), C.double(radius), set.is, set.data, result.is,
 		result.data, options.forC()))
+}
+
+// Thickness is, for every pixel, the radius of the largest ball in the set that covers it, or its square; 0 outside the set.
+func (c *Context) Thickness(set, thickness Image, options *Options) error {
+	if err := wrongOf("set", set, "thickness", thickness); err != nil {
+		return err
+	}
+	return c.check(C.bridge_thickness(c.handle, set.is, set.data, thickness.is, thickness.data, options.forC()))
+}
+
+// MedialAxis is the radii, or their squares, of the balls that make up the set, at their centres, and 0 elsewhere.
+func (c *Context) MedialAxis(set, radii Image, options *Options) error {
+	if err := wrongOf("set", set, "radii", radii); err != nil {
+		return err
+	}
+	return c.check(C.bridge_medial_axis(c.handle, set.is, set.data, radii.is, radii.data, options.forC()))
+}
+
+// SurfaceDistance compares two sets by their surfaces: a percentile from 0 to 100, and a tolerance for Within and Dice.
+func (c *Context) SurfaceDistance(first, second Image, percentile, tolerance float64,
+	options *Options) (SurfaceDistances, error) {
+	var found SurfaceDistances
+	if err := wrongOf("first", first, "second", second); err != nil {
+		return found, err
+	}
+	err := c.check(C.bridge_surface_distance(c.handle, first.is, first.data, second.is, second.data, C.double(percentile),
+		C.double(tolerance), (*C.apsis_surface_distances)(unsafe.Pointer(&found)), options.forC()))
+	return found, err
 }
 
 // Components numbers the connected components of the set 1, 2, 3, ... by their lowest index, in labels, which may be None,
@@ -165,6 +240,25 @@ func (c *Context) Contacts(labels Image, options *Options) ([]Contact, error) {
 		return nil, err
 	}
 	return known[:n], nil
+}
+
+// Measures says what is wanted of each value of a label image but 0, in ascending order; grey has the intensities, or is None.
+func (c *Context) Measures(labels, grey Image, wanted Wanted, options *Options) ([]ValueMeasure, error) {
+	if err := wrongOf("labels", labels, "grey", grey); err != nil {
+		return nil, err
+	}
+	for known := make([]ValueMeasure, room); ; {
+		n := C.int64_t(0)
+		err := c.check(C.bridge_measures(c.handle, labels.is, labels.data, grey.is, grey.data, C.uint32_t(wanted),
+			(*C.apsis_measure)(unsafe.Pointer(&known[0])), C.int64_t(len(known)), &n, options.forC()))
+		if err != nil {
+			return nil, err
+		}
+		if int(n) <= len(known) {
+			return known[:n], nil
+		}
+		known = make([]ValueMeasure, n)
+	}
 }
 
 // Geodesic is the length of the shortest path inside the set from every pixel of it to the nearest seed, and which seed that

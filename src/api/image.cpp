@@ -76,6 +76,8 @@ void check_type(const char *name, int type, Role role) {
     if (role == Role::VALUES && (is_real || type == APSIS_BIT))
         throw Error(APSIS_ERROR_ARGUMENT, "%s: type is %s, but a label image is APSIS_U8, APSIS_U16, APSIS_I32 or APSIS_I64",
                     name, found);
+    if (role == Role::INTENSITY && type != APSIS_U8 && type != APSIS_U16 && type != APSIS_F32)
+        throw Error(APSIS_ERROR_ARGUMENT, "%s: type is %s, but intensities are APSIS_U8, APSIS_U16 or APSIS_F32", name, found);
     if (role == Role::COSTS && type != APSIS_U8 && type != APSIS_U16 && type != APSIS_F32)
         throw Error(APSIS_ERROR_ARGUMENT, "%s: type is %s, but costs are APSIS_U8, APSIS_U16 or APSIS_F32", name, found);
     if (role == Role::DISTANCE && !is_real && !is_index)

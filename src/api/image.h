@@ -6,10 +6,11 @@
 namespace apsis {
 
 /// Which pixel types an argument may have, and whether it is written to.
-enum class Role { SET, GREY, VALUES, COSTS, DISTANCE, INDEX, LABELS, MASK, ANY_INPUT, ANY_OUTPUT };
+enum class Role { SET, GREY, VALUES, INTENSITY, COSTS, DISTANCE, INDEX, LABELS, MASK, ANY_INPUT, ANY_OUTPUT };
 
 inline bool is_input(Role role) {
-    return role == Role::SET || role == Role::GREY || role == Role::VALUES || role == Role::COSTS || role == Role::ANY_INPUT;
+    return role == Role::SET || role == Role::GREY || role == Role::VALUES || role == Role::INTENSITY || role == Role::COSTS ||
+           role == Role::ANY_INPUT;
 }
 
 /// The view of a caller's image.  `name` is the argument's name, for the message of the Error that is thrown.  `need_data` is

@@ -47,21 +47,6 @@ void fill_in(const apsis_options &options, ContactsJob &job) {
     }
 }
 
-/// Throws unless all values fit a table with room for so many.  Tells of the first pixel that does not.
-void check_fit(const StatisticsJob &job, bool is_table, int64_t capacity) {
-    const apsis_part *worst = nullptr;
-    for (const apsis_part &part : *job.found)
-        if ((part.value < 0 || (is_table && part.value >= capacity)) && (!worst || part.first < worst->first)) worst = &part;
-    if (!worst) return;
-    const int64_t *size = job.set.size, x = worst->first % size[0], y = worst->first / size[0] % size[1],
-                  z = worst->first / size[0] / size[1];
-    if (worst->value < 0)
-        throw Error(APSIS_ERROR_RANGE, "labels: pixel (%lld, %lld, %lld) is %lld, but a table of APSIS_DENSE begins with 0",
-                    ll(x), ll(y), ll(z), ll(worst->value));
-    throw Error(APSIS_ERROR_RANGE, "labels: pixel (%lld, %lld, %lld) is %lld, but capacity is %lld, for values below that",
-                ll(x), ll(y), ll(z), ll(worst->value), ll(capacity));
-}
-
 }  // namespace
 
 StatisticsJob check_statistics(const apsis_context &context, const apsis_image *labels, const apsis_options *given,
@@ -86,6 +71,19 @@ ContactsJob check_contacts(const apsis_context &context, const apsis_image *labe
     return job;
 }
 
+void check_fit(const std::vector<apsis_part> &parts, const int64_t *size, bool is_table, int64_t capacity) {
+    const apsis_part *worst = nullptr;
+    for (const apsis_part &part : parts)
+        if ((part.value < 0 || (is_table && part.value >= capacity)) && (!worst || part.first < worst->first)) worst = &part;
+    if (!worst) return;
+    const int64_t x = worst->first % size[0], y = worst->first / size[0] % size[1], z = worst->first / size[0] / size[1];
+    if (worst->value < 0)
+        throw Error(APSIS_ERROR_RANGE, "labels: pixel (%lld, %lld, %lld) is %lld, but a table of APSIS_DENSE begins with 0",
+                    ll(x), ll(y), ll(z), ll(worst->value));
+    throw Error(APSIS_ERROR_RANGE, "labels: pixel (%lld, %lld, %lld) is %lld, but capacity is %lld, for values below that",
+                ll(x), ll(y), ll(z), ll(worst->value), ll(capacity));
+}
+
 void tell(const StatisticsJob &job, apsis_component *components, int64_t capacity, int64_t *count) {
     const std::vector<apsis_part> &found = *job.found;
     const auto values = static_cast<int64_t>(found.size());
@@ -94,7 +92,7 @@ void tell(const StatisticsJob &job, apsis_component *components, int64_t capacit
         if (count) *count = values;
         return;
     }
-    check_fit(job, components, capacity);
+    check_fit(found, job.set.size, components, capacity);
     for (int64_t i = 0; i < capacity; ++i) components[i] = {-1, 0, {-1, -1, -1}, {-1, -1, -1}, {0, 0, 0}, i};
     for (const apsis_part &part : found)
         if (components) apsis_slab_measure(1, &part, components + part.value);

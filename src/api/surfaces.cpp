@@ -5,12 +5,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <vector>
 
 #include "api/arguments.h"
 #include "api/guard.h"
 #include "api/halves.h"
 #include "api/options.h"
+#include "runtime/staging.h"
 
 namespace apsis {
 
@@ -35,7 +37,18 @@ void check_options(const apsis_options *given) {
     refuse_delta("apsis_surface_distance", options);
 }
 
-/// A packed image of the same size.
+/// Makes of a set on the device its copy in host memory, which is the caller's to keep.
+std::unique_ptr<uint8_t[]> to_host(apsis_context &context, View &set) {
+    if (set.memory == APSIS_HOST || set.pixels() == 0) return nullptr;
+    context.refuse_capture("surfaces are found on the host");
+    auto pixels = std::make_unique_for_overwrite<uint8_t[]>(static_cast<size_t>(packed_bytes(set)));
+    const View copy = packed_like(set, pixels.get(), APSIS_HOST);
+    copy_between(context, set, copy);
+    set = copy;
+    return pixels;
+}
+
+/// A packed image of the same size, in host memory.
 template <class Pixel>
 struct Packed {
     std::vector<Pixel> pixels;
@@ -111,8 +124,8 @@ apsis_status apsis_surface_distance(apsis_context *context, const apsis_image *f
         View sets[2];
         const Argument images[] = {{"first", first, sets[0], Role::SET}, {"second", second, sets[1], Role::SET}};
         check_images(*context, images, true);
-        for (const Argument &each : images) check_host("apsis_surface_distance", each.name, each.image);
         check_options(options);
+        const std::unique_ptr<uint8_t[]> copies[2] = {to_host(*context, sets[0]), to_host(*context, sets[1])};
         Packed<uint8_t> surfaces[2] = {{*first, APSIS_U8}, {*first, APSIS_U8}};
         Packed<double> map(*first, APSIS_F64);
         std::vector<double> lengths[2];

@@ -26,10 +26,14 @@ constexpr Verb kVerbs[] = {
     {"voronoi", "in whose cell is each pixel, where every pixel of the set has one?", run_voronoi},
     {"components", "which connected piece does each pixel of the set belong to?", run_components},
     {"morphology", "what is the set, dilated, eroded, opened or closed by a ball?", run_morphology},
+    {"thickness", "how large is the largest ball in the set that covers each pixel?", run_thickness},
+    {"medial-axis", "which balls make up the set?", run_medial_axis},
+    {"surface-distance", "how far are the surfaces of two sets apart?", run_surface_distance},
     {"geodesic", "how far is each pixel from some seeds, along paths inside the set?", run_geodesic},
     {"eccentricity", "how far is each pixel from the farthest one, along paths inside the set?", run_eccentricity},
     {"paths", "what is the longest of the shortest paths in each component?", run_paths},
     {"statistics", "what is known of each value of a label image?", run_statistics},
+    {"measures", "of what shape is each value of a label image, and how bright?", run_measures},
     {"contacts", "which values of a label image touch, and how much?", run_contacts},
     {"info", "what does a TIFF file hold, and which colour is a non-zero sample?", run_info},
     {"devices", "where can apsis run on this machine?", run_devices},
@@ -43,8 +47,8 @@ std::string version() {
 void print_help() {
     print_out(
         "usage: apsis VERB ...\n\nExact transforms of binary images and label images, on the CPU or on an NVIDIA GPU.\n\n");
-    for (const Verb &verb : kVerbs) print_out("  %-12s  %s\n", verb.name, verb.summary);
-    print_out("  %-12s  %s\n\n", "help", "what does a verb take? the same as 'apsis VERB --help'");
+    for (const Verb &verb : kVerbs) print_out("  %-16s  %s\n", verb.name, verb.summary);
+    print_out("  %-16s  %s\n\n", "help", "what does a verb take? the same as 'apsis VERB --help'");
     print_out("  -h, --help  Show this help.\n  --version   Show the version of apsis.\n\n%s", exit_codes().c_str());
 }
 

@@ -123,14 +123,13 @@ BinaryImage Run::read_another(const std::string &path, bool labels) {
     return read_from(file, path);
 }
 
-BinaryImage Run::read_costs(const std::string &path) {
+BinaryImage Run::read_grey(const std::string &path, const std::string &samples) {
     InputSettings settings = settings_of_another(true);
     settings.delta = 0;  // a grey image
     SetFile file(path, settings, threads());
     if (file.type() != APSIS_U8 && file.type() != APSIS_U16 && file.type() != APSIS_F32)
-        fail(quoted(path) +
-             " has signed samples, or whole ones of 32 bits, but costs are of 8 or 16 bits, or 32-bit floating-point "
-             "ones");
+        fail(quoted(path) + " has signed samples, or whole ones of 32 bits, but " + samples +
+             " are whole numbers of up to 16 bits without sign, or 32-bit floating-point ones");
     return read_from(file, path);
 }
 

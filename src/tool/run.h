@@ -66,8 +66,8 @@ class Run {
     SetFile open_another(const std::string &path, bool labels) const;
     /// Reads it.  It must have the same size.
     BinaryImage read_another(const std::string &path, bool labels);
-    /// Likewise, a cost image: APSIS_U8, APSIS_U16 or APSIS_F32.
-    BinaryImage read_costs(const std::string &path);
+    /// Likewise, a grey image, APSIS_U8, APSIS_U16 or APSIS_F32; `samples` says what it has: "costs", "intensities".
+    BinaryImage read_grey(const std::string &path, const std::string &samples);
 
     /// Calls body(device, set), which calls the library for the whole image.  Then frees the set's memory.
     template <std::invocable<const Device &, BinaryImage &> Body>

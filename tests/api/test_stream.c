@@ -1,4 +1,5 @@
 /* Calls on a stream of the user's own: captured into a graph and replayed, and on two streams at once. */
+#include <apsis_measures.h>
 #include <cuda_runtime_api.h>
 
 #include "flood.h"
@@ -354,6 +355,7 @@ static void refused_in_a_graph(bench *b) {
     REFUSED(apsis_eccentricity(ctx, set, distance, NULL, NULL, 0, NULL, NULL), "eccentricities");
     REFUSED(apsis_components(ctx, set, index, NULL, 0, &count, NULL), "count");
     REFUSED(apsis_components(ctx, set, index, &component, 1, NULL, NULL), "components");
+    REFUSED(apsis_measures(ctx, set, NULL, 0, NULL, 0, &count, NULL), "measures are for the host");
     REFUSED(apsis_slab_parts(ctx, set, &slab, NULL), "slabs|host memory");
     REFUSED(apsis_slab_components(ctx, set, &slab, index, NULL), "slabs|host memory");
     REFUSED(apsis_distance(ctx, &host, distance, NULL, NULL), "host memory");

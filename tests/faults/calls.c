@@ -152,7 +152,24 @@ static apsis_status contacts(apsis_context *ctx, call_outputs *out) {
     return apsis_contacts(ctx, &labels, (apsis_contact *)out->parts, CAPACITY, &out->count, NULL);
 }
 
+static apsis_status measures(apsis_context *ctx, call_outputs *out) {
+    static uint8_t value[CALL_PIXELS];
+    static float grey[CALL_PIXELS];
+    for (int i = 0; i < CALL_PIXELS; ++i) value[i] = (uint8_t)(i / 3 * i % 7), grey[i] = (float)i / 3;
+    const apsis_image labels = image_of(size_of_paths, value, APSIS_U8, 2),
+                      intensity = image_of(size_of_paths, grey, APSIS_F32, 2);
+    enum { CAPACITY = sizeof(out->parts) / (sizeof(apsis_measure)) };
+    return apsis_measures(ctx, &labels, &intensity, 255, (apsis_measure *)out->parts, CAPACITY, &out->count, NULL);
+}
+
 static apsis_image map_of_paths(void *data, apsis_type type, int ndim) { return image_of(size_of_paths, data, type, ndim); }
+static apsis_status balls(apsis_context *ctx, call_outputs *out) {
+    const apsis_image set = map_of_paths(noise_of(size_of_paths, 0.9), APSIS_U8, 3),
+                      thickness = map_of_paths(out->real, APSIS_F32, 3), axis = map_of_paths(out->index, APSIS_I32, 3);
+    const apsis_status status = apsis_thickness(ctx, &set, &thickness, NULL);
+    return status == APSIS_OK ? apsis_medial_axis(ctx, &set, &axis, NULL) : status;
+}
+
 static apsis_status geodesic(apsis_context *ctx, call_outputs *out) {
     static uint8_t seed[CALL_PIXELS];
     const apsis_image set = map_of_paths(noise_of(size_of_paths, 0.7), APSIS_U8, 3), seeds = map_of_paths(seed, APSIS_U8, 3),
@@ -204,19 +221,33 @@ static apsis_status farthest(apsis_context *ctx, call_outputs *out, double densi
 static apsis_status eccentricity(apsis_context *ctx, call_outputs *out) { return farthest(ctx, out, 0.7, APSIS_AUTO); }
 static apsis_status every_source(apsis_context *ctx, call_outputs *out) { return farthest(ctx, out, 0.4, APSIS_EVERY_SOURCE); }
 
-const named_call calls[] = {{"distance", distance},          {"signed volume", signed_volume},
-                            {"chessboard", chessboard},      {"city block", city_block},
-                            {"raster scan", raster_scan},    {"sweep", sweep},
-                            {"jump flood", jump_flood},      {"voronoi", voronoi},
-                            {"components", components},      {"largest components", largest},
-                            {"tile fill", tile_fill},        {"statistics", statistics},
-                            {"contacts", contacts},          {"opening", opening},
-                            {"surfaces", surfaces},          {"geodesic", geodesic},
-                            {"eccentricity", eccentricity},  {"every source", every_source},
-                            {"slab summary", slab_summary},  {"signed slab", signed_slab},
-                            {"slab paths", slab_paths},      {"chessboard slab", chessboard_slab},
-                            {"found slab", found_slab},      {"cost distance", cost_distance},
-                            {"longest paths", longest_paths}};
+const named_call calls[] = {{"distance", distance},
+                            {"signed volume", signed_volume},
+                            {"chessboard", chessboard},
+                            {"city block", city_block},
+                            {"raster scan", raster_scan},
+                            {"sweep", sweep},
+                            {"jump flood", jump_flood},
+                            {"voronoi", voronoi},
+                            {"components", components},
+                            {"largest components", largest},
+                            {"tile fill", tile_fill},
+                            {"statistics", statistics},
+                            {"contacts", contacts},
+                            {"measures", measures},
+                            {"opening", opening},
+                            {"surfaces", surfaces},
+                            {"geodesic", geodesic},
+                            {"eccentricity", eccentricity},
+                            {"every source", every_source},
+                            {"slab summary", slab_summary},
+                            {"signed slab", signed_slab},
+                            {"slab paths", slab_paths},
+                            {"chessboard slab", chessboard_slab},
+                            {"found slab", found_slab},
+                            {"cost distance", cost_distance},
+                            {"longest paths", longest_paths},
+                            {"balls", balls}};
 const int call_count = COUNT(calls);
 
 void prepare_outputs(call_outputs *out) { memset(out, 0x5a, sizeof *out); }

@@ -183,7 +183,7 @@ void call_wildly(apsis_context *context, Input &in) {
     for (int64_t &each : size) each = in.of<int64_t>({5, 1, 2, 3, 4, 7, 8, 9, 16, 0});
     const int ndim = in.of({2, 3});
     WildImage set(in, ndim, size, SETS), seeds(in, ndim, size, SETS);
-    const int64_t call = in.below(17);
+    const int64_t call = in.below(20);
     WildImage first(in, ndim, size,
                     call == 1 || call == 9                  ? INDICES
                     : call == 2                             ? LABELS
@@ -257,11 +257,20 @@ void call_wildly(apsis_context *context, Input &in) {
                                             in.one_in(3) ? odd_real(in) : 2, in.one_in(8) ? nullptr : &found, options.get());
             break;
         }
-        case 13:
+        case 13: status = apsis_thickness(used, images[0], images[1], options.get()); break;
+        case 14: status = apsis_medial_axis(used, images[0], images[1], options.get()); break;
+        case 15: {
+            apsis_measure found[3];
+            const uint32_t wanted = in.one_in(8) ? 0xffff : static_cast<uint32_t>(in.below(256));
+            status = apsis_measures(used, images[0], images[in.below(3)], wanted, in.one_in(8) ? nullptr : found,
+                                    in.one_in(8) ? -1 : 3, count, options.get());
+            break;
+        }
+        case 16:
             status = apsis_cost_distance(used, in.below(2) ? images[0] : nullptr, maybe(seeds), images[0], images[3], images[2],
                                          options.get());
             break;
-        case 14: {
+        case 17: {
             const int64_t starts[2] = {in.below(9), in.one_in(4) ? odd_number(in) : 1},
                           starting = in.of<int64_t>({2, 1, 0, -1});
             Records<apsis_path> paths(in);
@@ -271,7 +280,7 @@ void call_wildly(apsis_context *context, Input &in) {
                                  pixels, in.of<int64_t>({8, 3, 0, -1}), count, options.get());
             break;
         }
-        case 15: {
+        case 18: {
             Records<apsis_path> paths(in);
             int64_t pixels[8];
             status = apsis_longest_paths(used, images[0], paths.data(), paths.capacity, count, pixels,

@@ -1,7 +1,7 @@
 #!/bin/sh
 # words.sh COMMAND ARGS.DICT: every word of the command's help is in the dictionary.
 set -eu
-words=$(for verb in $("$1" --help | sed -n 's/^  \([a-z]*\)  .*/\1/p'); do
+words=$(for verb in $("$1" --help | sed -n 's/^  \([a-z][a-z-]*\)  .*/\1/p'); do
     echo "$verb"
     [ "$verb" = help ] || "$1" "$verb" --help | sed -nE 's/^  (-[a-z], )?(--[a-z-]+)( [^ ]+)?.*/\2 \3/p' | tr ' |' '\n\n'
 done | grep -vE '^$|[][A-Z]' | sed 's/.*/"&"/')

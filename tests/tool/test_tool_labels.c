@@ -196,6 +196,44 @@ static void test_statistics(void **state) {
     assert_in(out_text, "t.csv: 70000 values; ");
 }
 
+/* The square of 1 has an intensity of its own in each pixel. */
+static void test_measures(void **state) {
+    (void)state;
+    char text[1 << 12];
+    const Layout reals = {.bits = 32, .photometric = 1, .format = SAMPLEFORMAT_IEEEFP};
+    draw_file(1);
+    assert_table("measures in.tif --measure surface,euler,hull --spacing 2,3",
+                 "value,first,area,x_min,y_min,z_min,x_max,y_max,z_max,x_mean,y_mean,z_mean,border,x_faces,y_faces,z_faces,"
+                 "surface,euler,convex,convex_area\n"
+                 "-4,11,2,5,1,0,5,2,0,5,1.5,0,1,4,2,0,16,1,2,12\n"
+                 "1,0,4,0,0,0,1,1,0,0.5,0.5,0,1,4,4,0,20,1,4,24\n"
+                 "2,3,2,3,0,0,4,0,0,3.5,0,0,1,2,4,0,14,1,2,12\n"
+                 "3,8,2,2,1,0,3,1,0,2.5,1,0,0,2,4,0,14,1,2,12\n"
+                 "5,13,2,1,2,0,3,2,0,2,2,0,1,4,4,0,20,2,3,18\n");
+    for (int i = 0; i < 18; ++i) samples[i] = i;
+    write_tiff("grey.tif", &kBytes, 6, 3, 1);
+    succeed("measures in.tif --measure feret --grey grey.tif --output t.json --device cpu");
+    assert_in(out_text, "t.json: 5 values; ");
+    slurp("t.json", text, sizeof text);
+    assert_in(text,
+              "\"border\": 1, \"feret\": [2, 2.8284271247461903], \"feret_contour\": 2.23606797749979, \"intensity_sum\": 14, "
+              "\"intensity_mean\": 3.5, \"intensity_min\": 0, \"intensity_max\": 7}");
+    succeed("measures in.tif --output t.csv --overwrite --device cpu --json --measure filled,moments --connectivity 8");
+    assert_in(out_text,
+              "\"measures\": [\"moments\", \"filled\"], \"grey\": null, \"connectivity\": 8, \"spacing\": [1, 1], "
+              "\"values\": 5");
+    assert_int_equal(run("measures in.tif --grey in.tif --device cpu"), 1);
+    assert_in(err_text, "'in.tif' has signed samples, or whole ones of 32 bits, but intensities are");
+    write_tiff("float.tif", &reals, 6, 3, 1);
+    succeed("measures in.tif --grey float.tif --device cpu");
+    assert_in(out_text, ",feret_contour,intensity_sum,intensity_mean,intensity_min,intensity_max\n");
+    draw_file(2);
+    assert_int_equal(run("measures in.tif --device cpu"), 1);
+    assert_in(err_text, "the image has 2 pages, and is measured as a volume alone: see --volume");
+    succeed("measures in.tif --volume --device cpu");
+    assert_in(out_text, "\n15,31,2,1,2,1,3,2,1,2,2,1,1,");
+}
+
 static void test_contacts(void **state) {
     (void)state;
     char text[1 << 12];
@@ -313,6 +351,11 @@ static const struct {
     {"statistics in.tif --sites zero", "unknown option '--sites'", 2},
     {"statistics in.tif --labels", "unknown option '--labels'", 2},
     {"statistics in.tif --output in.csv", "in.csv", 1},
+    {"measures in.tif --measure colour", "--measure has 'colour', but must be some of moments, perimeter", 2},
+    {"measures in.tif --measure hull --volume", "for images in 2-D, not --volume", 2},
+    {"measures in.tif --measure perimeter --spacing 1,2", "--measure perimeter", 2},
+    {"measures in.tif --grey gone.tif", "cannot read 'gone.tif'", 1},
+    {"measures in.tif --json", "name a file for the table with --output", 2},
     {"contacts float.tif", "'float.tif' has 32-bit floating-point samples", 1},
     {"contacts in.tif --connectivity 6", "--connectivity is 6, but must be 4 or 8", 2},
     {"contacts in.tif --spacing 1,2,3", "--spacing has 3 numbers, but must have 2", 2},
@@ -341,7 +384,7 @@ static void test_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_components, start), cmocka_unit_test_setup(test_grey_images, start),
-        cmocka_unit_test_setup(test_statistics, start), cmocka_unit_test_setup(test_contacts, start),
-        cmocka_unit_test_setup(test_refused, start)};
+        cmocka_unit_test_setup(test_statistics, start), cmocka_unit_test_setup(test_measures, start),
+        cmocka_unit_test_setup(test_contacts, start),   cmocka_unit_test_setup(test_refused, start)};
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

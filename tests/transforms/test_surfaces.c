@@ -204,8 +204,8 @@ static void bad_calls(bench *b) {
 }
 
 static const test_case cases[] = {
-    TEST(every_pair_of_2x3_masks, WITH_HOST_IMAGES),
-    TEST(random_surfaces, WITH_HOST_IMAGES),
+    TEST(every_pair_of_2x3_masks, EVERYWHERE),
+    TEST(random_surfaces, EVERYWHERE),
     TEST(balls, WITH_HOST_IMAGES),
     TEST(bad_calls, WITH_HOST_IMAGES),
 };

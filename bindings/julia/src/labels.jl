@@ -53,6 +53,37 @@ end
 
 nothing_known(value) = Component(0, 0, (0, 0, 0), (0, 0, 0), (0.0, 0.0, 0.0), value)
 
+const MEASURES = (:moments, :perimeter, :surface, :euler, :filled, :hull, :feret, :intensity)
+
+"""
+    measures(labels, wanted...; grey=nothing, connectivity=1, spacing=1, context)
+
+What is wanted of each value of a label image but 0: a vector of [`Measure`](@ref) in ascending order.  It may be `:moments`,
+`:perimeter`, `:surface`, `:euler`, `:filled`, `:hull`, `:feret` and, in an array `grey` of `UInt8`, `UInt16` or `Float32`,
+`:intensity`: see apsis_measures.h.
+"""
+function measures(labels::AbstractArray, wanted::Symbol...; grey=nothing, connectivity=1, spacing=1,
+                  context=context_on(device_of(labels)))
+    for name in wanted
+        name in MEASURES || throw(ArgumentError("measures is asked for :$name, but has $(join(MEASURES, ", "))"))
+    end
+    labels = as_labels(labels)
+    check_dimensions(labels)
+    image = grey === nothing ? nothing : as_grey(grey)
+    asked = options(labels; connectivity=connectivity, spacing=spacing)
+    prepare(context, labels)
+    mask = reduce(|, UInt32(1) << (k - 1) for k in eachindex(MEASURES) if MEASURES[k] in wanted; init=UInt32(0))
+    found = known_of(Measure, true) do room, count
+        GC.@preserve labels image check(context, ccall(symbol(:apsis_measures), Cint,
+            (Ptr{Cvoid}, Ptr{CImage}, Ptr{CImage}, UInt32, Ptr{Measure}, Int64, Ptr{Int64}, Ptr{COptions}),
+            context.handle, reference(labels), reference(image), mask, room, length(room), count,
+            asked))
+    end
+    return map(found) do m
+        Measure(count_from_one(m.component), (getfield(m, k) for k in 2:fieldcount(Measure))...)
+    end
+end
+
 """
     contacts(labels; connectivity=1, spacing=1, slices=false, periodic=false, context)
 

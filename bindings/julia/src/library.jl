@@ -68,6 +68,44 @@ struct Contact
     area::Float64
 end
 
+"How far two surfaces are apart.  Of two numbers the first is of the first surface."
+struct SurfaceDistances
+    pixels::NTuple{2,Int64}
+    within::NTuple{2,Int64}
+    largest::NTuple{2,Float64}
+    percentile::NTuple{2,Float64}
+    mean::NTuple{2,Float64}
+    hausdorff::Float64
+    hausdorff_percentile::Float64
+    average::Float64
+    dice::Float64
+end
+
+"What is measured of a value: see apsis_measures.h.  What was not asked for is 0."
+struct Measure
+    component::Component
+    border::Int64
+    euler::Int64
+    filled::Int64
+    convex::Int64
+    faces::NTuple{3,Int64}
+    surface::Float64
+    moments::NTuple{6,Float64}
+    axes::NTuple{3,Float64}
+    orientation::Float64
+    eccentricity::Float64
+    perimeter::Float64
+    crofton::NTuple{2,Float64}
+    convex_area::Float64
+    feret::NTuple{2,Float64}
+    feret_contour::Float64
+    intensity_sum::Float64
+    intensity_mean::Float64
+    intensity_min::Float64
+    intensity_max::Float64
+    reserved::NTuple{8,Float64}
+end
+
 const library = Ref{Ptr{Cvoid}}(C_NULL)
 
 function load_library()

@@ -114,6 +114,54 @@ function morphology(set::AbstractArray, operation, radius::Real; type=Bool, out=
 end
 
 """
+    thickness(set; type=Float32, spacing=1, complement=false, slices=false, border=false, context)
+
+The local thickness: the radius of the largest ball in the set that covers the element, and 0 outside of the set.  `type` is
+`Float32` or `Float64`; `Int32` or `Int64`: its square, for spacing 1.  With `border=true` what lies outside is zero.
+"""
+thickness(set::AbstractArray; kw...) = balls(:apsis_thickness, set; kw...)
+
+"""
+    medial_axis(set; type=Float32, spacing=1, complement=false, slices=false, border=false, context)
+
+The radii of the balls that make up the set, at their centres, and 0 elsewhere.  Types are those of [`thickness`](@ref).
+"""
+medial_axis(set::AbstractArray; kw...) = balls(:apsis_medial_axis, set; kw...)
+
+function balls(name, set; type=Float32, out=nothing, complement=false, slices=false, border=false,
+               context=context_on(device_of(set)), kw...)
+    set = as_set(set)
+    check_dimensions(set)
+    out = out === nothing ? new_map(set, type) : out
+    check_output("out", out, set, (Float32, Float64, Int32, Int64))
+    asked = options(set; flags=flags(COMPLEMENT => complement, SLICES => slices, BORDER => border), kw...)
+    prepare(context, set)
+    GC.@preserve set out check(context, ccall(symbol(name), Cint, (Ptr{Cvoid}, Ptr{CImage}, Ptr{CImage}, Ptr{COptions}),
+        context.handle, reference(set), reference(out), asked))
+    return out
+end
+
+"""
+    surface_distance(first, second; percentile=95, tolerance=0, spacing=1, metric=:euclidean, context)
+
+Compares two sets by their surfaces: [`SurfaceDistances`](@ref).
+"""
+function surface_distance(first::AbstractArray, second::AbstractArray; percentile=95, tolerance=0,
+                          context=context_on(device_of(first)), kw...)
+    first, second = as_set(first), as_set(second)
+    check_dimensions(first)
+    size(first) == size(second) ||
+        throw(DimensionMismatch("second has size $(size(second)), but first has $(size(first))"))
+    found = Ref{SurfaceDistances}()
+    asked = options(first; kw...)
+    prepare(context, first)
+    GC.@preserve first second check(context, ccall(symbol(:apsis_surface_distance), Cint,
+        (Ptr{Cvoid}, Ptr{CImage}, Ptr{CImage}, Cdouble, Cdouble, Ptr{SurfaceDistances}, Ptr{COptions}), context.handle,
+        reference(first), reference(second), percentile, tolerance, found, asked))
+    return found[]
+end
+
+"""
     components(set; connectivity=1, type=Int32, statistics=false, largest=0, min_area=0, max_area=0, border=true,
                inner=true, complement=false, labels=false, delta=nothing, slices=false, periodic=false, method=:auto, context)
 

@@ -122,6 +122,26 @@ end
         @test fails(() -> Apsis.morphology(set, :open, 1; out=zeros(Int32, 31, 33)), Exception, "out")
     end
 
+    @testset "balls" begin
+        set = falses(9, 5)
+        set[3:7, 2:4] .= true
+        @test Apsis.thickness(set; type=Int32) == 4 .* set
+        @test Apsis.thickness(.!set; complement=true) == 2 .* set
+        @test findall(vec(Apsis.medial_axis(set)) .> 0) == [22, 23, 24]
+        @test fails(() -> Apsis.thickness(set; border=true, complement=true), Apsis.ApsisError, "APSIS_BORDER")
+        @test fails(() -> Apsis.thickness(set; out=falses(9, 5)), Exception, "out")
+    end
+
+    @testset "surfaces" begin
+        first, second = falses(9, 5), falses(9, 5)
+        first[1, 1] = second[4, 5] = true
+        found = Apsis.surface_distance(first, second; tolerance=4.5)
+        @test (found.hausdorff, found.average, found.dice, found.pixels) == (5, 5, 0, (1, 1))
+        @test Apsis.surface_distance(first, second; tolerance=5).dice == 1
+        @test fails(() -> Apsis.surface_distance(first, second; percentile=101), Apsis.ApsisError, "percentile is 101")
+        @test fails(() -> Apsis.surface_distance(first, falses(3, 3)), DimensionMismatch, "second")
+    end
+
     @testset "label images" begin
         # Columns of the image are columns here: 3 3 0 0 is the first.
         image = UInt16[3 3 0; 3 8 8; 0 8 8; 0 0 5]
@@ -144,6 +164,12 @@ end
                   Int32[1 2 -1; 2 2 2; -1 2 2; -1 -1 0]
             @test Apsis.contacts(labels; periodic=2)[1].faces == (1, 2, 0)
         end
+        shapes = Apsis.measures([3 3 0; 3 8 8; 0 8 8], :surface, :euler, :intensity; grey=Float32[1 2 0; 3 4 5; 0 6 7])
+        @test [(m.component.value, m.component.area, m.surface, m.euler, m.intensity_sum) for m in shapes] ==
+              [(3, 3, 8.0, 1, 6.0), (8, 4, 8.0, 1, 22.0)]
+        @test shapes[2].component.lower == (2, 2, 1) && shapes[2].perimeter == 0
+        @test fails(() -> Apsis.measures([1 2], :colour), ArgumentError, "colour")
+        @test fails(() -> Apsis.measures([1 2], :intensity), Apsis.ApsisError, "grey")
         signed = Int8[-1 -1; 2 0]
         @test [c.value for c in Apsis.statistics(signed)] == [-1, 0, 2]
         @test Apsis.contacts(view(signed, :, 2:-1:1))[1] == Apsis.Contact(-1, 2, (1, 0, 0), 0, 1.0)

@@ -20,10 +20,11 @@ PyTorch): then the work is queued on their device and stream, and the results li
 is not one that the library takes.  `device` is "cpu", "best", the number of a CUDA device or those of several; by default the
 work is done where the array is.
 
-apsis.morphology dilates, erodes, opens and closes by a ball of any radius, and apsis.metrics compares surfaces.
-apsis.paths has paths of least cost and the longest of the shortest ones.  apsis.ndimage has functions with SciPy's and
-scikit-image's names and arguments, apsis.edt and apsis.cc3d those of the packages edt and connected-components-3d; apsis.slabs
-is for images that are cut, and apsis.dask for arrays of dask.
+apsis.morphology dilates, erodes, opens and closes by a ball of any radius, and has local thickness and the medial axis;
+apsis.metrics compares surfaces, and apsis.measure has scikit-image's regionprops_table.  apsis.paths has paths of least cost
+and the longest of the shortest ones.  apsis.ndimage has functions with SciPy's and scikit-image's names and arguments,
+apsis.edt and apsis.cc3d those of the packages edt and connected-components-3d; apsis.slabs is for images that are cut, and
+apsis.dask for arrays of dask.
 """
 
 from ._context import COMPONENT, CONTACT, EXTENT, Context, device_count

@@ -23,8 +23,8 @@ Array = Any
 
 LENGTHS = (np.float32, np.float64, np.int32, np.int64)
 INDICES = (np.int32, np.int64)
-COSTS = (np.uint8, np.bool_, np.uint16, np.float32)
 GREYS = (np.uint8, np.bool_, np.uint16, np.int32, np.float32)
+SAMPLES = (np.uint8, np.bool_, np.uint16, np.float32)  # costs and intensities
 LABELS = (np.int32, np.int64, np.uint8, np.bool_)
 MASKS = (np.bool_, np.uint8)
 
@@ -144,11 +144,15 @@ def as_labels(name: str, array: Any) -> Array:
     return as_set(name, np.array(bare, dtype=dtype.newbyteorder("=")))
 
 
+def _plain(name: str, array: Any) -> Array:
+    """An array without what is around it, and without a mask."""
+    bare = _bare(name, array.detach() if _maker(array) == "torch" else array)
+    return _unmasked(name, bare) if isinstance(bare, np.ma.MaskedArray) else bare
+
+
 def as_grey(name: str, array: Any) -> Array:
     """An array as a grey image, of a type that the library takes: another is made one that holds its values."""
-    bare = _bare(name, array.detach() if _maker(array) == "torch" else array)
-    if isinstance(bare, np.ma.MaskedArray):
-        bare = _unmasked(name, bare)
+    bare = _plain(name, array)
     dtype, shape, strides = _layout(bare)
     if dtype.kind not in "biuf":
         raise TypeError(f"{name} is a {type(array).__name__} of dtype {dtype}, but grey values are integers, floats or bools")
@@ -167,20 +171,27 @@ def as_grey(name: str, array: Any) -> Array:
     return made
 
 
+def as_intensity(name: str, array: Any) -> Array:
+    """An array of intensities: bool, uint8, uint16 or float32."""
+    bare = _plain(name, array)
+    dtype, shape, strides = _layout(bare)
+    if dtype not in SAMPLES:
+        raise TypeError(f"{name} is a {type(array).__name__} of dtype {dtype}, but must be one of {_alternatives(SAMPLES)}")
+    return bare if _is_aligned(bare, dtype, strides) and not _repeats(shape, strides) else bare.copy()
+
+
 def as_costs(name: str, array: Any) -> Array:
     """An array as a cost image: a type that the library lacks becomes float32, rounded."""
-    bare = _bare(name, array.detach() if _maker(array) == "torch" else array)
-    if isinstance(bare, np.ma.MaskedArray):
-        bare = _unmasked(name, bare)
+    bare = _plain(name, array)
     dtype, shape, strides = _layout(bare)
     if dtype.kind not in "biuf":
         raise TypeError(f"{name} is a {type(array).__name__} of dtype {dtype}, but costs are integers, floats or bools")
     _check_axes(name, shape)
     if on_device(bare):
         raise error(c.ERROR_UNSUPPORTED, f"{name} lies on a GPU, but costs are taken on the CPU alone")
-    if dtype in COSTS and _is_aligned(bare, dtype, strides) and not _repeats(shape, strides):
+    if dtype in SAMPLES and _is_aligned(bare, dtype, strides) and not _repeats(shape, strides):
         return bare
-    kind = dtype.type if dtype.newbyteorder("=") in COSTS else np.float32
+    kind = dtype.type if dtype.newbyteorder("=") in SAMPLES else np.float32
     with np.errstate(over="ignore", under="ignore"):
         return bare.astype(kind)
 

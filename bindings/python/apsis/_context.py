@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import math
 import threading
-from typing import Any, NamedTuple, Optional, Union
+from typing import Any, Iterable, NamedTuple, Optional, Union
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -15,7 +15,7 @@ from . import _labels as values
 from . import _library as c
 from . import _lines as lines
 from ._arrays import LABELS, LENGTHS, MASKS, Array
-from ._calls import Calls, Device, chosen_device, outside
+from ._calls import _ROOM, Calls, Device, chosen_device, outside
 from ._errors import wrong
 from ._options import Periodic, Spacing, flag, flags, options, periodic_flags, real
 
@@ -29,6 +29,12 @@ EXTENT = np.dtype([("first", "i8"), ("ends", "i8", 2), ("centre", "i8"), ("diame
                    ("gap", "f8")])
 #: How two values touch: see apsis_contact.  Faces are those across x, y, z.
 CONTACT = np.dtype([("a", "i8"), ("b", "i8"), ("faces", "i8", 3), ("corners", "i8"), ("area", "f8")])
+#: What is measured of a value: see apsis_measure.
+MEASURE = np.dtype([("component", COMPONENT), ("border", "i8"), ("euler", "i8"), ("filled", "i8"), ("convex", "i8"),
+                    ("faces", "i8", 3), ("surface", "f8"), ("moments", "f8", 6), ("axes", "f8", 3), ("orientation", "f8"),
+                    ("eccentricity", "f8"), ("perimeter", "f8"), ("crofton", "f8", 2), ("convex_area", "f8"),
+                    ("feret", "f8", 2), ("feret_contour", "f8"), ("intensity_sum", "f8"), ("intensity_mean", "f8"),
+                    ("intensity_min", "f8"), ("intensity_max", "f8"), ("reserved", "f8", 8)])
 
 #: What is known of a path: see apsis_path.
 PATH = np.dtype([("start", "i8"), ("seed", "i8"), ("first", "i8"), ("count", "i8"), ("length", "f8"), ("cost", "f8"),
@@ -199,6 +205,55 @@ class Context(Calls):
         numbers: list[Any] = [tuple(each) if isinstance(each, ctypes.Array) else each for each in fields]
         return SurfaceDistances(*numbers)
 
+    def thickness(self, set: Array, *, out: Optional[Array] = None, dtype: DTypeLike = np.float32, spacing: Spacing = None,
+                  complement: bool = False, slices: bool = False, border: bool = False) -> Array:
+        """apsis.morphology.local_thickness in this context."""
+        return self._balls(c.lib.apsis_thickness, set, out, dtype, spacing, complement, slices, border)
+
+    def medial_axis(self, set: Array, *, out: Optional[Array] = None, dtype: DTypeLike = np.float32, spacing: Spacing = None,
+                    complement: bool = False, slices: bool = False, border: bool = False) -> Array:
+        """apsis.morphology.medial_axis in this context."""
+        return self._balls(c.lib.apsis_medial_axis, set, out, dtype, spacing, complement, slices, border)
+
+    def _balls(self, function: Any, set: Array, out: Optional[Array], dtype: DTypeLike, spacing: Spacing, complement: bool,
+               slices: bool, border: bool) -> Array:
+        source = arrays.as_set("set", set)
+        if flag("border", border) and len(source.shape) == 1:
+            raise wrong("border is True, but set has 1 axis, and 2 or 3 are needed")
+        chosen = options(len(source.shape), flags(complement=complement, slices=slices, border=border), spacing=spacing)
+        outputs = [arrays.output("out", out, "dtype", dtype, LENGTHS, set, source)]
+        self._transform(function, [source], outputs, chosen)
+        return arrays.results(outputs)
+
+    def measures(self, labels: Array, intensity: Optional[Array] = None, *, wanted: Iterable[str] = (),
+                 connectivity: Optional[int] = 1, spacing: Spacing = None) -> np.ndarray[Any, Any]:
+        """apsis.measure.measures in this context."""
+        sources = [arrays.as_labels("labels", labels)]
+        if len(sources[0].shape) == 1:
+            raise wrong("labels has 1 axis, and 2 or 3 are needed")
+        names = [wanted] if isinstance(wanted, str) else list(wanted)
+        for name in names:
+            if name not in c.MEASURES:
+                raise wrong(f"wanted has {name!r}, but it may have {', '.join(c.MEASURES)}")
+        if intensity is not None:
+            sources.append(arrays.as_intensity("intensity", intensity))
+            arrays.check_shape("intensity", sources[1], sources[0])
+        chosen = options(len(sources[0].shape), flags(labels=True), connectivity=connectivity, spacing=spacing)
+        images = arrays.images_of(sources, [], ("labels", "intensity"))
+        mask, count, room = sum({c.MEASURES[name] for name in names}), ctypes.c_int64(), _ROOM
+        grey = images[1] if len(images) > 1 else None
+        while True:
+            known = np.empty(room, MEASURE)
+            self._call(c.lib.apsis_measures, images, arrays.reference(images[0]), arrays.reference(grey), mask,
+                       known.ctypes.data, room, ctypes.byref(count), ctypes.byref(chosen))
+            if count.value <= room:
+                break
+            room = count.value
+        known = known[:count.value]
+        known["component"]["value"] = values.signed(known["component"]["value"], sources[0])
+        order = np.argsort(known["component"]["value"], kind="stable")
+        return known if (order[1:] > order[:-1]).all() else known[order]
+
     def cost_distance(self, costs: Array, seeds: Array, *, set: Optional[Array] = None,
                       nearest: Union[bool, DTypeLike] = False, dtype: Optional[DTypeLike] = np.float32,
                       out: Optional[Array] = None, nearest_out: Optional[Array] = None, connectivity: Optional[int] = None,
@@ -230,7 +285,7 @@ class Context(Calls):
         begins = np.asarray(starts)
         if begins.ndim != 1 or begins.dtype.kind not in "iu":
             if begins.size:
-                raise wrong("starts has shape " f"{begins.shape} and dtype {begins.dtype}, but must be flat indices, in one axis")
+                raise wrong(f"starts has shape {begins.shape} and dtype {begins.dtype}, but must be flat indices, in one axis")
             begins = np.empty(0)
         begins = np.ascontiguousarray(begins, np.int64)
         chosen = options(len(ends.shape), flags(complement=complement, slices=slices), spacing=spacing, metric=metric,
@@ -249,8 +304,8 @@ class Context(Calls):
                       metric: str = "euclidean", complement: bool = False, slices: bool = False, labels: bool = False) -> Any:
         """apsis.paths.longest_paths in this context."""
         source = arrays.as_given("set", set, labels)
-        chosen = options(len(source.shape), flags(complement=complement, slices=slices, labels=labels), spacing=spacing, metric=metric,
-                         connectivity=connectivity)
+        chosen = options(len(source.shape), flags(complement=complement, slices=slices, labels=labels), spacing=spacing,
+                         metric=metric, connectivity=connectivity)
         images = arrays.images_of([source], [])
         size = math.prod(source.shape)  # paths of different components have no pixel in common
         known, pixels, counts = np.empty(size // 2 + size % 2, PATH), np.empty(size, np.int64), (ctypes.c_int64 * 2)()

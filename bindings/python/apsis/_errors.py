@@ -54,6 +54,11 @@ def wrong(message: str) -> ArgumentError:
     return ArgumentError(c.ERROR_ARGUMENT, message)
 
 
+def unsupported(message: str) -> UnsupportedError:
+    """The exception for an argument that is valid, but not taken."""
+    return UnsupportedError(c.ERROR_UNSUPPORTED, message)
+
+
 _TYPES = {"U8": "uint8", "U16": "uint16", "I32": "int32", "I64": "int64", "F32": "float32", "F64": "float64"}
 _FIELDS = {"size": "shape", "stride": "strides", "spacing": "spacing"}
 

@@ -25,6 +25,8 @@ METHODS = {"auto": 0, "raster-scan": 1, "sweep": 2, "jump-flood": 3, "tile-fill"
 COMPLEMENT, SIGNED, CONNECTED, SLICES, NO_BORDER, NO_INNER, MIXED, LABELS, BORDER, DENSE = (1 << bit for bit in range(10))
 PERIODIC_X = 1 << 10  # and the next ones for y and z
 
+MEASURES = {name: 1 << bit for bit, name in enumerate(
+    ("moments", "perimeter", "surface", "euler", "filled", "hull", "feret", "intensity"))}
 
 OPERATIONS = {"dilate": 0, "erode": 1, "open": 2, "close": 3}
 
@@ -87,8 +89,12 @@ PROTOTYPES = {
     "apsis_contacts": (c_int, [_CONTEXT, _IMAGE, c_void_p, c_int64, _COUNT, _OPTIONS]),
     "apsis_morphology": (c_int, [_CONTEXT, c_int, c_double, _IMAGE, _IMAGE, _OPTIONS]),
     "apsis_surface_distance": (c_int, [_CONTEXT, _IMAGE, _IMAGE, c_double, c_double, POINTER(SurfaceDistances), _OPTIONS]),
+    "apsis_thickness": (c_int, [_CONTEXT, _IMAGE, _IMAGE, _OPTIONS]),
+    "apsis_medial_axis": (c_int, [_CONTEXT, _IMAGE, _IMAGE, _OPTIONS]),
+    "apsis_measures": (c_int, [_CONTEXT, _IMAGE, _IMAGE, c_uint32, c_void_p, c_int64, _COUNT, _OPTIONS]),
     "apsis_cost_distance": (c_int, [_CONTEXT, _IMAGE, _IMAGE, _IMAGE, _IMAGE, _IMAGE, _OPTIONS]),
-    "apsis_paths": (c_int, [_CONTEXT, _IMAGE, _IMAGE, _IMAGE, c_void_p, c_int64, c_void_p, c_void_p, c_int64, _COUNT, _OPTIONS]),
+    "apsis_paths": (c_int, [_CONTEXT, _IMAGE, _IMAGE, _IMAGE, c_void_p, c_int64, c_void_p, c_void_p, c_int64, _COUNT,
+                            _OPTIONS]),
     "apsis_longest_paths": (c_int, [_CONTEXT, _IMAGE, c_void_p, c_int64, _COUNT, c_void_p, c_int64, _COUNT, _OPTIONS]),
     "apsis_geodesic": (c_int, [_CONTEXT, _IMAGE, _IMAGE, _IMAGE, _IMAGE, _OPTIONS]),
     "apsis_eccentricity": (c_int, [_CONTEXT, _IMAGE, _IMAGE, _IMAGE, c_void_p, c_int64, _COUNT, _OPTIONS]),

@@ -1,8 +1,9 @@
-"""A set dilated, eroded, opened or closed by a ball of any radius.
+"""A set dilated, eroded, opened or closed by a ball of any radius; the largest balls in it, and its medial axis.
 
     import apsis.morphology as morphology
     smooth = morphology.opening(mask, 12.5)
     grown = morphology.dilation(volume, 3, spacing=(1.5, 0.4, 0.4))
+    radius = morphology.local_thickness(pores)
 
 The ball is of all elements at a distance of at most the radius, as `metric` and `spacing` measure it; a distance is compared as
 it is in float64, rounded once.  The time does not grow with the radius.
@@ -25,7 +26,7 @@ from ._context import context_for
 from ._options import Spacing
 
 __all__ = ["closing", "dilation", "erosion", "isotropic_closing", "isotropic_dilation", "isotropic_erosion",
-           "isotropic_opening", "opening"]
+           "isotropic_opening", "local_thickness", "medial_axis", "opening"]
 
 
 def dilation(set: Array, radius: float, *, out: Optional[Array] = None, dtype: DTypeLike = np.bool_, spacing: Spacing = None,
@@ -83,6 +84,60 @@ def closing(set: Array, radius: float, *, out: Optional[Array] = None, dtype: DT
             device: Optional[Device] = None) -> Array:
     """Dilated, then eroded: what no ball outside the set covers.  Parameters are those of `dilation`."""
     return _apply("close", set, radius, device, out, dtype, spacing, metric, complement, slices, border)
+
+
+def local_thickness(set: Array, *, out: Optional[Array] = None, dtype: DTypeLike = np.float32, spacing: Spacing = None,
+                    complement: bool = False, slices: bool = False, border: bool = False,
+                    device: Optional[Device] = None) -> Array:
+    """The radius of the largest ball in the set that covers the element, wherever its centre is; 0 outside of the set.
+
+    The ball around an element of the set is that of the elements nearer to it than the nearest one outside.  That is the
+    radius of PoreSpy's local_thickness, which has the whole numbers alone among the radii unless it is given others (its
+    method="legacy" with sizes), and of localthickness; BoneJ gives twice the radius.
+
+    Parameters
+    ----------
+    set : array, of 1 to 3 axes
+        Its non-zero elements are the set.
+    out : array of the shape of `set`, optional
+        Where the radii go, of float32, float64, int32 or int64 and any strides.
+    dtype : dtype, default float32
+        float32 or float64; int32 or int64: the square of the radius, for spacing 1.
+    border : bool, default False
+        What lies outside the array is background, 0.  By default the array is all there is, and balls reach beyond it.  Not for
+        a complement: give the array a margin.
+    spacing, complement, slices, device
+        As for apsis.distance.
+
+    Returns
+    -------
+    array
+        The radii, of the kind and place of `set`; infinity, or the largest integer, if there is nothing outside of the set.
+
+    Examples
+    --------
+    >>> local_thickness([0, 1, 1, 1, 0, 1], dtype="int32")
+    array([0, 4, 4, 4, 0, 1], dtype=int32)
+    """
+    return context_for(set, device).thickness(set, out=out, dtype=dtype, spacing=spacing, complement=complement, slices=slices,
+                                              border=border)
+
+
+def medial_axis(set: Array, *, out: Optional[Array] = None, dtype: DTypeLike = np.float32, spacing: Spacing = None,
+                complement: bool = False, slices: bool = False, border: bool = False, device: Optional[Device] = None) -> Array:
+    """The radius of the ball around each element of the medial axis, and 0 elsewhere.
+
+    The balls of the axis cover the set and nothing else.  It is the reduced discrete medial axis of Coeurjolly and Montanvert,
+    and no skeleton, as skimage.morphology.medial_axis is: it need not be connected.  Parameters and results are those of
+    `local_thickness`.
+
+    Examples
+    --------
+    >>> medial_axis([0, 1, 1, 1, 0, 1])
+    array([0., 0., 2., 0., 0., 1.], dtype=float32)
+    """
+    return context_for(set, device).medial_axis(set, out=out, dtype=dtype, spacing=spacing, complement=complement,
+                                                slices=slices, border=border)
 
 
 def isotropic_dilation(image: Array, radius: float, out: Optional[Array] = None, spacing: Spacing = None) -> Array:

@@ -124,7 +124,7 @@ def test_examples_of_the_documentation():
 
 
 PROGRAM = """\
-import apsis, apsis.cc3d, apsis.edt, apsis.ndimage, apsis.slabs, apsis.__main__
+import apsis, apsis.cc3d, apsis.edt, apsis.measure, apsis.ndimage, apsis.slabs, apsis.__main__
 apsis.contacts([[1]], spacing=2)["area"], apsis.statistics([[1]], dense=True)["value"]
 apsis.edt.edtsq([[1]], (1, 2), parallel=0).sum(), apsis.cc3d.contacts([[1]])[1, 2] + 1
 apsis.distance([[1]], nearest=True, spacing=(1, 2), max_distance=None, device="cpu")

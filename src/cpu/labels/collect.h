@@ -11,19 +11,20 @@ namespace apsis::cpu::labels {
 
 constexpr int64_t PIECE = 1 << 16;  // pixels that a thread takes at a time, in whole rows
 
-template <class ThreadScratch>
-size_t scratch_of_threads(const View &image, int threads) {
+/// `more` is what scratch memory depends on beside the image.
+template <class ThreadScratch, class... More>
+size_t scratch_of_threads(const View &image, int threads, const More &...more) {
     Carver carver;
-    for (int i = 0; i < threads; ++i) ThreadScratch(image, carver);
+    for (int i = 0; i < threads; ++i) ThreadScratch(image, carver, more...);
     return carver.used();
 }
 
 /// Calls add_row(Pixel(), y, z, scratch, table) for every row, and returns what all tables have together.
-template <class ThreadScratch, class Table, class AddRow>
-Table collect(const View &image, void *memory, Arena &arena, const Progress &progress, AddRow add_row) {
+template <class ThreadScratch, class Table, class AddRow, class... More>
+Table collect(const View &image, void *memory, Arena &arena, const Progress &progress, AddRow add_row, const More &...more) {
     Carver carver(memory);
     std::vector<ThreadScratch> scratch;
-    for (int i = 0; i < arena.threads(); ++i) scratch.emplace_back(image, carver);
+    for (int i = 0; i < arena.threads(); ++i) scratch.emplace_back(image, carver, more...);
     std::vector<Table> tables(scratch.size());
     const int64_t height = image.size[1], rows = height * image.size[2], each = std::max(PIECE / image.size[0], int64_t(1));
     with_label_type(image.type, [&](auto pixel) {

@@ -6,31 +6,15 @@
 // Cost: one read of the image, and a look into a table for each run.
 #include "cpu/labels/statistics.h"
 
-#include <bit>
-
-#include "cpu/components/statistics.h"
 #include "cpu/labels/collect.h"
 #include "cpu/labels/table.h"
+#include "cpu/labels/value_sums.h"
 
 namespace apsis::cpu::labels {
 
 namespace {
 
-struct ValueSums : components::ComponentSums {
-    using ComponentSums::add;
-    ValueSums() { clear(); }
-    void add(const ValueSums &other) {
-        first = std::min(first, other.first);
-        area += other.area;
-        for (int a = 0; a < 3; ++a) {
-            lower[a] = std::min(lower[a], other.lower[a]);
-            upper[a] = std::max(upper[a], other.upper[a]);
-            sum[a] += other.sum[a];
-        }
-    }
-};
-
-using ValueTable = Table<int64_t, ValueSums>;
+using ValueTable = Table<int64_t, ValueParts>;
 
 struct ThreadScratch {
     uint64_t *bits;  // where a row's runs end
@@ -67,11 +51,7 @@ void statistics(const StatisticsJob &job, void *scratch, Arena &arena, const Pro
         });
     const auto &found = table.in_order();
     job.found->reserve(found.size());
-    for (const ValueTable::Entry &each : found) {
-        components::ComponentSums sums = each.sums;
-        sums.value = each.key;
-        job.found->push_back(std::bit_cast<apsis_part>(sums));
-    }
+    for (const ValueTable::Entry &each : found) job.found->push_back(each.sums.part_of(each.key));
 }
 
 }  // namespace apsis::cpu::labels

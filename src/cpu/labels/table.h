@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <vector>
 
 namespace apsis::cpu::labels {
@@ -26,11 +27,14 @@ class Table {
     };
 
     /// The sums of a key, new ones if it has none.  Valid until the next call.
-    Sums &at(const Key &key) {
+    Sums &at(const Key &key) { return entries_[place_of(key)].sums; }
+
+    /// The place of its entry, which stays.
+    size_t place_of(const Key &key) {
         size_t slot = 0;
         if (!slots_.empty()) {
             slot = find(key);
-            if (slots_[slot]) return entries_[slots_[slot] - 1].sums;
+            if (slots_[slot]) return slots_[slot] - 1;
         }
         if (2 * entries_.size() >= slots_.size()) {
             grow();
@@ -38,11 +42,25 @@ class Table {
         }
         entries_.push_back({key, Sums()});
         slots_[slot] = entries_.size();
-        return entries_.back().sums;
+        return entries_.size() - 1;
+    }
+    Entry &operator[](size_t place) { return entries_[place]; }
+    const Entry &operator[](size_t place) const { return entries_[place]; }
+    template <class Body>
+    void for_places(Body body) const {
+        for (size_t place = 0; place < entries_.size(); ++place) body(place);
     }
 
     void add(const Table &other) {
         for (const Entry &each : other.entries_) at(each.key).add(each.sums);
+    }
+
+    /// The places of entries in the order of their keys, for sums that are too large to be moved by a sort.
+    std::vector<size_t> order() const {
+        std::vector<size_t> places(entries_.size());
+        std::iota(places.begin(), places.end(), size_t(0));
+        std::sort(places.begin(), places.end(), [&](size_t a, size_t b) { return entries_[a].key < entries_[b].key; });
+        return places;
     }
 
     /// In the order of their keys.  The table is of no use after it.

@@ -11,6 +11,26 @@ namespace {
 
 constexpr size_t kBuffer = 1 << 16;
 
+/// The columns of each measure.
+constexpr struct {
+    std::uint32_t measure;
+    const char *columns;
+} kMeasures[] = {{APSIS_MOMENTS, ",xx,yy,zz,xy,xz,yz,axis_1,axis_2,axis_3,orientation,eccentricity"},
+                 {APSIS_PERIMETER, ",perimeter,crofton_2,crofton_4"},
+                 {APSIS_SURFACE, ",x_faces,y_faces,z_faces,surface"},
+                 {APSIS_EULER, ",euler"},
+                 {APSIS_FILLED, ",filled"},
+                 {APSIS_HULL, ",convex,convex_area"},
+                 {APSIS_FERET, ",feret_min,feret_max,feret_contour"},
+                 {APSIS_INTENSITY, ",intensity_sum,intensity_mean,intensity_min,intensity_max"}};
+
+std::string columns_of_measures(std::uint32_t measures) {
+    std::string columns = "value,first,area,x_min,y_min,z_min,x_max,y_max,z_max,x_mean,y_mean,z_mean,border";
+    for (const auto &each : kMeasures)
+        if (measures & each.measure) columns += each.columns;
+    return columns + "\n";
+}
+
 const char *columns_of(TableOf entries) {
     switch (entries) {
         case TableOf::kComponents: return "label,first,area,x_min,y_min,z_min,x_max,y_max,z_max,x_mean,y_mean,z_mean\n";
@@ -67,11 +87,14 @@ class TableWriter::Row {
     Json json_;
 };
 
-TableWriter::TableWriter(OutputFile *file, TableOf entries)
+TableWriter::TableWriter(OutputFile *file, TableOf entries, std::uint32_t measures)
     : file_(file),
       entries_(entries),
+      measures_(measures),
       csv_(!file || ends_with(file->path(), ".csv")),
-      text_(csv_ ? columns_of(entries) : "[") {
+      text_(!csv_                           ? "["
+            : entries == TableOf::kMeasures ? columns_of_measures(measures)
+                                            : columns_of(entries)) {
     if (file_) file_->create();
 }
 
@@ -103,6 +126,28 @@ void TableWriter::add(const apsis_extent &extent) {
     Row row(csv_);
     row.number("label", count_ + 1).number("first", extent.first).number("diameter", extent.diameter);
     add(row.numbers("ends", extent.ends).number("radius", extent.radius).number("centre", extent.centre));
+}
+
+void TableWriter::add(const apsis_measure &measure) {
+    Row row(csv_);
+    const apsis_component &known = measure.component;
+    row.number("value", known.value).number("first", known.first).number("area", known.area).numbers("lower", known.lower);
+    row.numbers("upper", known.upper).numbers("centroid", known.centroid).number("border", measure.border);
+    if (measures_ & APSIS_MOMENTS) {
+        row.numbers("moments", measure.moments).numbers("axes", measure.axes).number("orientation", measure.orientation);
+        row.number("eccentricity", measure.eccentricity);
+    }
+    if (measures_ & APSIS_PERIMETER) row.number("perimeter", measure.perimeter).numbers("crofton", measure.crofton);
+    if (measures_ & APSIS_SURFACE) row.numbers("faces", measure.faces).number("surface", measure.surface);
+    if (measures_ & APSIS_EULER) row.number("euler", measure.euler);
+    if (measures_ & APSIS_FILLED) row.number("filled", measure.filled);
+    if (measures_ & APSIS_HULL) row.number("convex", measure.convex).number("convex_area", measure.convex_area);
+    if (measures_ & APSIS_FERET) row.numbers("feret", measure.feret).number("feret_contour", measure.feret_contour);
+    if (measures_ & APSIS_INTENSITY) {
+        row.number("intensity_sum", measure.intensity_sum).number("intensity_mean", measure.intensity_mean);
+        row.number("intensity_min", measure.intensity_min).number("intensity_max", measure.intensity_max);
+    }
+    add(row);
 }
 
 void TableWriter::add(const apsis_path &path) {

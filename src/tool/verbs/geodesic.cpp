@@ -100,7 +100,7 @@ void Geodesic::compute(Run &run) {
     paths_.fill_in(options);
     if (seed_labels_) options.flags |= APSIS_LABELS;
     options.max_distance = max_distance_.value_or(0);
-    const BinaryImage costs = costs_.empty() ? BinaryImage() : run.read_costs(costs_);
+    const BinaryImage costs = costs_.empty() ? BinaryImage() : run.read_grey(costs_, "costs");
     run.transform([&](const Device &device, const BinaryImage &image) {
         if (costs.marks)
             return device.check(apsis_cost_distance(device.context(), image.marks.image(), costs.marks.image(),

@@ -32,7 +32,7 @@ void TableVerb::check() {
 
 void TableVerb::compute(Run &run) {
     run.progress().phase("computing");
-    TableWriter table(run.file("table"), table_);
+    TableWriter table(run.file("table"), table_, measures_);
     fill(run, table);
     run.progress().clear();
     table.finish();

@@ -22,6 +22,8 @@ class TableVerb : public MapVerb {
     void compute(Run &run) override;
     void print(Json &json) const override { json.member(entries_, count_); }
 
+    std::uint32_t measures_ = 0;  // of a table of measures
+
     /// The options of the call.
     virtual apsis_options options(const Run &run) const = 0;
     /// Finds all entries, and adds them to the table.

@@ -7,6 +7,9 @@
 use std::marker::{PhantomData, PhantomPinned};
 use std::os::raw::{c_char, c_int, c_void};
 
+mod measures;
+pub use measures::*;
+
 pub const APSIS_VERSION_MAJOR: c_int = 0;
 pub const APSIS_VERSION_MINOR: c_int = 5;
 pub const APSIS_VERSION_PATCH: c_int = 0;
@@ -320,6 +323,18 @@ extern "C" {
         percentile: f64,
         tolerance: f64,
         distances: *mut apsis_surface_distances,
+        options: *const apsis_options,
+    ) -> apsis_status;
+    pub fn apsis_thickness(
+        context: *mut apsis_context,
+        set: *const apsis_image,
+        thickness: *const apsis_image,
+        options: *const apsis_options,
+    ) -> apsis_status;
+    pub fn apsis_medial_axis(
+        context: *mut apsis_context,
+        set: *const apsis_image,
+        radii: *const apsis_image,
         options: *const apsis_options,
     ) -> apsis_status;
     pub fn apsis_cost_distance(

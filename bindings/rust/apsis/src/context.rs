@@ -12,12 +12,11 @@ use apsis_sys as sys;
 
 use crate::error::{Error, Status};
 use crate::image::{DeviceImage, Source, Target, Writable};
-use crate::options::{Operation, Options};
+use crate::options::Options;
 
 pub use sys::apsis_component as Component;
 pub use sys::apsis_contact as Contact;
 pub use sys::apsis_extent as Extent;
-pub use sys::apsis_path as Path;
 
 /// Components of which is told without asking twice.
 const ROOM: usize = 4096;
@@ -170,19 +169,6 @@ impl Context {
         self.call(|raw| unsafe { sys::apsis_voronoi(raw, &set, or_null(&cells), options.raw()) })
     }
 
-    /// The set, dilated, eroded, opened or closed by a ball of this radius: 1 in the set that it has become, otherwise 0.
-    pub fn morphology(
-        &self,
-        operation: Operation,
-        radius: f64,
-        set: &dyn Source,
-        result: &mut dyn Target,
-        options: &Options,
-    ) -> Result<(), Error> {
-        let (set, result) = (self.source(set)?, self.target(Some(result))?);
-        self.call(|raw| unsafe { sys::apsis_morphology(raw, operation as i32, radius, &set, or_null(&result), options.raw()) })
-    }
-
     /// Numbers the connected components of the set 1, 2, 3, ... by their lowest index, and returns how many there are.
     pub fn components(&self, set: &dyn Source, labels: Option<&mut dyn Target>, options: &Options) -> Result<i64, Error> {
         let (set, labels) = (self.source(set)?, self.target(labels)?);
@@ -251,62 +237,6 @@ impl Context {
         let (set, seeds) = (self.source(set)?, self.source(seeds)?);
         let (distance, nearest) = (self.target(distance)?, self.target(nearest)?);
         self.call(|raw| unsafe { sys::apsis_geodesic(raw, &set, &seeds, or_null(&distance), or_null(&nearest), options.raw()) })
-    }
-
-    /// The least cost of a path from a seed to every pixel, and the index of that seed.  Without a set paths may go everywhere.
-    pub fn cost_distance(
-        &self,
-        set: Option<&dyn Source>,
-        costs: &dyn Source,
-        seeds: &dyn Source,
-        distance: Option<&mut dyn Target>,
-        nearest: Option<&mut dyn Target>,
-        options: &Options,
-    ) -> Result<(), Error> {
-        let (set, costs, seeds) = (self.optional(set)?, self.source(costs)?, self.source(seeds)?);
-        let (distance, nearest) = (self.target(distance)?, self.target(nearest)?);
-        self.call(|raw| unsafe {
-            let (distance, nearest) = (or_null(&distance), or_null(&nearest));
-            sys::apsis_cost_distance(raw, or_null(&set), &costs, &seeds, distance, nearest, options.raw())
-        })
-    }
-
-    /// The shortest paths from some pixels, of these indices, to their nearest seeds, or those of least cost; and the pixels of
-    /// all of them, path after path: [`Path::first`] and [`Path::count`] tell which.
-    pub fn paths(
-        &self,
-        set: Option<&dyn Source>,
-        costs: Option<&dyn Source>,
-        seeds: &dyn Source,
-        starts: &[i64],
-        options: &Options,
-    ) -> Result<(Vec<Path>, Vec<i64>), Error> {
-        let (set, costs, seeds) = (self.optional(set)?, self.optional(costs)?, self.source(seeds)?);
-        let (room, mut paths) = (starts.len(), Vec::with_capacity(starts.len()));
-        let pixels = read_all(|pixels, capacity, count| {
-            self.call(|raw| unsafe {
-                let (set, costs, paths) = (or_null(&set), or_null(&costs), paths.as_mut_ptr());
-                let (from, many) = (starts.as_ptr(), room as i64);
-                sys::apsis_paths(raw, set, costs, &seeds, from, many, paths, pixels, capacity, count, options.raw())
-            })
-        })?;
-        unsafe { paths.set_len(room) }; // written by the call
-        Ok((paths, pixels))
-    }
-
-    /// The longest of the shortest paths in each component, likewise.
-    pub fn longest_paths(&self, set: &dyn Source, options: &Options) -> Result<(Vec<Path>, Vec<i64>), Error> {
-        let set = self.source(set)?;
-        let mut paths = Vec::new();
-        let pixels = read_all(|pixels, capacity, pixel_count| {
-            paths = read_all(|paths, room, count| {
-                self.call(|raw| unsafe {
-                    sys::apsis_longest_paths(raw, &set, paths, room, count, pixels, capacity, pixel_count, options.raw())
-                })
-            })?;
-            Ok(())
-        })?;
-        Ok((paths, pixels))
     }
 
     /// The length of the shortest path from every pixel of the set to the farthest one of its component, and the index of
@@ -391,7 +321,7 @@ impl Context {
         Ok(view.image)
     }
 
-    fn optional(&self, source: Option<&dyn Source>) -> Result<Option<sys::apsis_image>, Error> {
+    pub(crate) fn optional(&self, source: Option<&dyn Source>) -> Result<Option<sys::apsis_image>, Error> {
         source.map(|source| self.source(source)).transpose()
     }
 

@@ -33,12 +33,22 @@
 mod context;
 mod error;
 mod image;
+mod measures;
 mod options;
 mod slabs;
 
 pub use apsis_sys as sys;
-pub use context::{device_count, Component, Contact, Context, Device, Extent, Path};
+pub use context::{device_count, Component, Contact, Context, Device, Extent};
 pub use error::{Error, Status};
 pub use image::{DeviceImage, Image, ImageMut, Pixel, Source, Target, Writable};
+pub use measures::{Measure, Path, SurfaceDistances};
 pub use options::{Method, Metric, Operation, Options};
 pub use slabs::{measure, Beside, Labels, Part, Paths, Slab, Summary};
+
+/// What [`Context::measures`] is asked for: these, combined by `|`.
+pub mod wanted {
+    pub use apsis_sys::{
+        APSIS_EULER as EULER, APSIS_FERET as FERET, APSIS_FILLED as FILLED, APSIS_HULL as HULL, APSIS_INTENSITY as INTENSITY,
+        APSIS_MOMENTS as MOMENTS, APSIS_PERIMETER as PERIMETER, APSIS_SURFACE as SURFACE,
+    };
+}

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
 
-use apsis::{Contact, Context, Device, Image, ImageMut, Method, Metric, Operation, Options, Source, Status};
+use apsis::{wanted, Contact, Context, Device, Image, ImageMut, Measure, Method, Metric, Operation, Options, Source, Status};
 
 const SIZE: [usize; 2] = [9, 5];
 
@@ -63,6 +63,39 @@ fn dilation_and_its_kin() {
         assert_eq!(run(Operation::Open, 0.0, &set).unwrap(), mask);
         let error = run(Operation::Open, -1.0, &set).unwrap_err();
         assert!(error.to_string().contains("radius is -1"), "{}", error);
+    }
+}
+
+#[test]
+fn balls() {
+    // A bar of five pixels by three.
+    let mask: Vec<u8> = (0..45).map(|i| (i / 9 >= 1 && i / 9 <= 3 && i % 9 >= 2 && i % 9 <= 6) as u8).collect();
+    let set = Image::new(&mask, &SIZE).unwrap();
+    for context in contexts() {
+        let mut squares = vec![-7i32; 45];
+        context.thickness(&set, &mut ImageMut::new(&mut squares, &SIZE).unwrap(), &Options::new()).unwrap();
+        assert!(mask.iter().zip(&squares).all(|(&pixel, &square)| square == 4 * pixel as i32), "{}", context.name());
+        context.medial_axis(&set, &mut ImageMut::new(&mut squares, &SIZE).unwrap(), &Options::new()).unwrap();
+        let axis: Vec<usize> = (0..45).filter(|&i| squares[i] > 0).collect();
+        assert_eq!(axis, [21, 22, 23], "{}", context.name());
+        let mut bytes = vec![0u8; 45];
+        let error = context.thickness(&set, &mut ImageMut::new(&mut bytes, &SIZE).unwrap(), &Options::new()).unwrap_err();
+        assert!(error.to_string().contains("type is u8"), "{}", error);
+    }
+}
+
+#[test]
+fn surfaces() {
+    let (mut first, mut second) = (vec![0u8; 45], vec![0u8; 45]);
+    first[0] = 1;
+    second[9 * 4 + 3] = 1;
+    let (a, b) = (Image::new(&first, &SIZE).unwrap(), Image::new(&second, &SIZE).unwrap());
+    for context in contexts() {
+        let found = context.surface_distance(&a, &b, 95.0, 4.5, &Options::new()).unwrap();
+        assert_eq!((found.hausdorff, found.average, found.dice), (5.0, 5.0, 0.0), "{}", context.name());
+        assert_eq!(found.pixels, [1, 1]);
+        let error = context.surface_distance(&a, &b, 101.0, 0.0, &Options::new()).unwrap_err();
+        assert!(error.to_string().contains("percentile is 101"), "{}", error);
     }
 }
 
@@ -167,6 +200,15 @@ fn label_images() {
         let expected = [(3, 8, [1, 1, 0], 3, 7.0), (5, 8, [1, 0, 0], 1, 5.0)];
         assert_eq!(touching.iter().map(told).collect::<Vec<_>>(), expected, "{}", context.name());
         assert_eq!(context.contacts(&labels, &Options::new().complement()).err().unwrap().status(), Status::Argument);
+
+        let shapes = context.measures(&labels, None, wanted::SURFACE | wanted::EULER, &Options::new()).unwrap();
+        let told = |one: &Measure| (one.component.value, one.border, one.euler, one.surface, one.perimeter);
+        let expected = [(3, 1, 1, 8.0, 0.0), (5, 1, 1, 4.0, 0.0), (8, 1, 1, 8.0, 0.0)];
+        assert_eq!(shapes.iter().map(told).collect::<Vec<_>>(), expected, "{}", context.name());
+        let bright = context.measures(&labels, Some(&labels), wanted::INTENSITY, &Options::new()).unwrap();
+        assert_eq!(bright.iter().map(|one| one.intensity_sum).collect::<Vec<_>>(), [9.0, 5.0, 32.0]);
+        let error = context.measures(&labels, None, wanted::INTENSITY, &Options::new()).err().unwrap();
+        assert_eq!((error.status(), error.to_string().contains("grey is None")), (Status::Argument, true), "{}", error);
 
         let mut squares = [0i32; 12];
         let mut out = ImageMut::new(&mut squares, &size).unwrap();
