@@ -231,17 +231,16 @@ struct SampleVoxel {
 
 /// Block: whether a voxel has a site within SPARSE_REACH along each axis.
 __device__ bool is_site_in_reach(const Layout &layout, const SampleVoxel &voxel) {
-    constexpr int32_t SIDE = 2 * SPARSE_REACH + 1, ROWS_AT_ONCE = BLOCK / (SPARSE_REACH / 2);
+    constexpr int32_t ACROSS = SPARSE_REACH / 2, ROWS = BLOCK / ACROSS, SIDE = 2 * SPARSE_REACH + 1;
     bool found = false;
-    for (int32_t row = 0; row < SIDE; row += ROWS_AT_ONCE) {
-        const int32_t y = voxel.y - SPARSE_REACH + row + static_cast<int32_t>(threadIdx.x) / (SPARSE_REACH / 2);
-        const int32_t left = voxel.x - SPARSE_REACH + static_cast<int32_t>(threadIdx.x) % (SPARSE_REACH / 2);
+    for (int32_t row = 0; row < SIDE; row += ROWS) {
+        const int32_t y = voxel.y - SPARSE_REACH + row + static_cast<int32_t>(threadIdx.x) / ACROSS;
+        const int32_t left = voxel.x - SPARSE_REACH + static_cast<int32_t>(threadIdx.x) % ACROSS;
 #pragma unroll
-        for (int32_t i = 0; i < SIDE;
-             i += SPARSE_REACH / 2) {  // without a branch, as below; the last ones are beyond the reach
+        for (int32_t i = 0; i < SIDE; i += ACROSS) {  // without a branch, as below; the last ones are beyond the reach
             const int32_t at_x = min(max(left + i, 0), static_cast<int32_t>(layout.width()) - 1);
             const int32_t at_y = min(max(y, 0), static_cast<int32_t>(layout.height()) - 1);
-            found = found || abs(voxel.site_of(layout.columns, at_x, at_y) - voxel.z) <= SPARSE_REACH;
+            found |= abs(voxel.site_of(layout.columns, at_x, at_y) - voxel.z) <= SPARSE_REACH;
         }
         if (__syncthreads_or(found)) return true;
     }
