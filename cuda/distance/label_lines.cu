@@ -285,7 +285,9 @@ void with_way(const DistanceJob &job, const LabelPlan &plan, Carver &carver, Tak
 }  // namespace
 
 LabelPlan plan_of_labels(const DistanceJob &job) {
-    LabelPlan plan = {plane::plan_of_labels(job), volume::plan_of_labels(job)};
+    // Near searches end with the axis of slabs: what lies outside of one would have to be in planes that it has not.
+    LabelPlan plan;
+    if (!job.is_slab()) plan = {plane::plan_of_labels(job), volume::plan_of_labels(job)};
     Carver carver;
     with_way(job, plan, carver, [](auto &&) {});
     plan.scratch = carver.used();

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <utility>
 #include <vector>
 
@@ -23,6 +24,7 @@ namespace {
 
 constexpr uint32_t ALL_MEASURES =
     APSIS_MOMENTS | APSIS_PERIMETER | APSIS_SURFACE | APSIS_EULER | APSIS_FILLED | APSIS_HULL | APSIS_FERET | APSIS_INTENSITY;
+constexpr double QUARTER_PI = std::numbers::pi / 4, SQRT2 = std::numbers::sqrt2;
 constexpr double LEAST_SPACING = 1e-60, MOST_SPACING = 1e60;  // so that squares of squared lengths are doubles
 
 void take_options(const apsis_image *labels, const apsis_options *given, MeasuresJob &job) {
@@ -162,7 +164,7 @@ void find_axes(const MeasuresJob &job, double area, apsis_measure &to) {
     value[0] = (xx + yy) / 2 + half, value[1] = std::max((xx + yy) / 2 - half, 0.0);
     for (int a = 0; a < 2; ++a) to.axes[a] = 4 * std::sqrt(value[a]);
     to.eccentricity = value[0] > 0 ? std::sqrt(1 - value[1] / value[0]) : 0;
-    to.orientation = xx == yy ? (xy > 0 ? M_PI_4 : -M_PI_4) : 0.5 * std::atan2(2 * xy, yy - xx);
+    to.orientation = xx == yy ? (xy > 0 ? QUARTER_PI : -QUARTER_PI) : 0.5 * std::atan2(2 * xy, yy - xx);
 }
 
 void find_surface(const MeasuresJob &job, const ShapeSums &shape, apsis_measure &to) {
@@ -178,9 +180,9 @@ void find_perimeters(const MeasuresJob &job, const ShapeSums &shape, apsis_measu
     const auto straight = static_cast<double>(shape.steps[0]), diagonal = static_cast<double>(shape.steps[1]),
                both = static_cast<double>(shape.steps[2]);
     const auto faces = static_cast<double>(shape.faces[0] + shape.faces[1]), diagonals = static_cast<double>(shape.diagonals);
-    to.perimeter = (straight + diagonal * M_SQRT2 + both * ((1 + M_SQRT2) / 2)) * job.spacing[0];
-    to.crofton[0] = M_PI_4 * faces * job.spacing[0];
-    to.crofton[1] = M_PI_4 / 2 * (faces + diagonals * M_SQRT1_2) * job.spacing[0];
+    to.perimeter = (straight + diagonal * SQRT2 + both * ((1 + SQRT2) / 2)) * job.spacing[0];
+    to.crofton[0] = QUARTER_PI * faces * job.spacing[0];
+    to.crofton[1] = QUARTER_PI / 2 * (faces + diagonals * (SQRT2 / 2)) * job.spacing[0];
 }
 
 bool touches_border(const MeasuresJob &job, const apsis_part &part) {

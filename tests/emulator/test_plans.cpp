@@ -130,8 +130,8 @@ bool is_volume_allowed(const DistanceJob &job, const Device &device) {
     const cuda::volume::Plan plan = cuda::volume::plan_of(job, device.limits());
     const cuda::volume::LabelPlan of_labels = cuda::volume::plan_of_labels(job);
     for (const cuda::Launch &launch :
-         {plan.table, plan.sample, plan.near_along[0], plan.near_along[1], plan.windows_along[0], plan.windows_along[1],
-          plan.argmin_along[0], plan.argmin_along[1], of_labels.along[0], of_labels.along[1]})
+         {plan.table, plan.sample, plan.sample_reach, plan.near_along[0], plan.near_along[1], plan.windows_along[0],
+          plan.windows_along[1], plan.argmin_along[0], plan.argmin_along[1], of_labels.along[0], of_labels.along[1]})
         if (!is_allowed("volume::", launch, device)) return false;
     return true;
 }

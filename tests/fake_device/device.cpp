@@ -118,7 +118,12 @@ class FakeDevice final : public Backend {
             return cpu_->release(memory, data, bytes);
         }
         const bool idle = lanes_.idle();
-        lanes_.push(Lane::WORK, [=] { fake::release(data, bytes); });  // in the stream's order
+        try {
+            lanes_.push(Lane::WORK, [=] { fake::release(data, bytes); });  // in the stream's order
+        } catch (const std::bad_alloc &) {
+            lanes_.finish();
+            fake::release(data, bytes);
+        }
         if (idle) sync();
     }
 

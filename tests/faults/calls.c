@@ -155,7 +155,7 @@ static apsis_status contacts(apsis_context *ctx, call_outputs *out) {
 static apsis_status measures(apsis_context *ctx, call_outputs *out) {
     static uint8_t value[CALL_PIXELS];
     static float grey[CALL_PIXELS];
-    for (int i = 0; i < CALL_PIXELS; ++i) value[i] = (uint8_t)(i / 3 * i % 7), grey[i] = (float)i / 3;
+    for (int i = 0; i < CALL_PIXELS; ++i) value[i] = (uint8_t)(i / 3 * i % 7), grey[i] = 0.25f * (float)i;
     const apsis_image labels = image_of(size_of_paths, value, APSIS_U8, 2),
                       intensity = image_of(size_of_paths, grey, APSIS_F32, 2);
     enum { CAPACITY = sizeof(out->parts) / (sizeof(apsis_measure)) };

@@ -71,7 +71,7 @@ static void fail_one_by_one(bench *b, const named_call *call, int devices) {
             if (made < n) break;
         }
     printf("%s on %d: %ld CUDA calls failed one by one\n", call->name, devices, failed);
-    assert_true(failed > 0);
+    assert_int_equal(failed == 0, strcmp(call->name, "cost distance") == 0); /* the work of the host */
     free(want);
     free(out);
 }

@@ -50,7 +50,7 @@ same() {
 
 long() { grep -oE -- '(^| )--[a-z][a-z-]*' | tr -d ' '; }
 
-verbs=$("$apsis" --help | sed -nE 's/^  ([a-z]+)  .*/\1/p')
+verbs=$("$apsis" --help | sed -nE 's/^  ([a-z][a-z-]*)  .*/\1/p')
 { echo "$verbs"; [[ $shell == fish ]] || printf '%s\n' -h --help --version; } | same ''
 grep -vx help <<<"$verbs" | same help ''
 for verb in $(grep -vx help <<<"$verbs"); do

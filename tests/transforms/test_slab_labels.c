@@ -26,13 +26,15 @@ static given choose_map(chance *c, problem *p) {
     return how;
 }
 
-/** Runs along the columns, of few values, some longer than slabs. */
+/** Runs along the columns, of few values, some longer than slabs; columns alone or many of one value side by side, so that the
+ *  nearest pixel of another value may lie beyond a cut of other columns. */
 static void fill_labels(uint8_t *mask, const int64_t size[3], int ndim, chance *c) {
     const int64_t columns = ndim == 3 ? size[0] * size[1] : size[0], rows = size[ndim - 1];
     const int values = 2 + (int)roll_below(c, 3), one_in = 1 + (int)roll_below(c, 12);
-    for (int64_t i = 0; i < columns; ++i) mask[i] = (uint8_t)roll_below(c, values);
+    const int64_t wide = roll_below(c, 2) ? 1 : 1 + roll_below(c, 150);
+    for (int64_t i = 0; i < columns; ++i) mask[i] = i % wide ? mask[i - 1] : (uint8_t)roll_below(c, values);
     for (int64_t i = columns; i < columns * rows; ++i)
-        mask[i] = roll_below(c, one_in) ? mask[i - columns] : (uint8_t)roll_below(c, values);
+        mask[i] = i % wide ? mask[i - 1] : roll_below(c, one_in) ? mask[i - columns] : (uint8_t)roll_below(c, values);
 }
 
 static void every_cut_of_every_2x4(bench *b) {

@@ -128,7 +128,7 @@ end
         @test Apsis.thickness(set; type=Int32) == 4 .* set
         @test Apsis.thickness(.!set; complement=true) == 2 .* set
         @test findall(vec(Apsis.medial_axis(set)) .> 0) == [22, 23, 24]
-        @test fails(() -> Apsis.thickness(set; border=true, complement=true), Apsis.ApsisError, "APSIS_BORDER")
+        @test fails(() -> Apsis.thickness(set; border=true, complement=true), Apsis.ApsisError, "border is set with")
         @test fails(() -> Apsis.thickness(set; out=falses(9, 5)), Exception, "out")
     end
 

@@ -229,34 +229,11 @@ struct SampleVoxel {
     }
 };
 
-/// Block: whether a voxel has a site within SPARSE_REACH along each axis.
-__device__ bool is_site_in_reach(const Layout &layout, const SampleVoxel &voxel) {
-    constexpr int32_t ACROSS = SPARSE_REACH / 2, ROWS = BLOCK / ACROSS, SIDE = 2 * SPARSE_REACH + 1;
-    bool found = false;
-    for (int32_t row = 0; row < SIDE; row += ROWS) {
-        const int32_t y = voxel.y - SPARSE_REACH + row + static_cast<int32_t>(threadIdx.x) / ACROSS;
-        const int32_t left = voxel.x - SPARSE_REACH + static_cast<int32_t>(threadIdx.x) % ACROSS;
-#pragma unroll
-        for (int32_t i = 0; i < SIDE; i += ACROSS) {  // without a branch, as below; the last ones are beyond the reach
-            const int32_t at_x = min(max(left + i, 0), static_cast<int32_t>(layout.width()) - 1);
-            const int32_t at_y = min(max(y, 0), static_cast<int32_t>(layout.height()) - 1);
-            found |= abs(voxel.site_of(layout.columns, at_x, at_y) - voxel.z) <= SPARSE_REACH;
-        }
-        if (__syncthreads_or(found)) return true;
-    }
-    return false;
-}
-
 /// Counts the voxels of a sample for which no exact cost is found.  A warp has a voxel, and its lanes read the columns around
-/// it.  Blocks behind these have a voxel of the other sample each.
+/// it.
 template <bool NEAREST>
 __global__ void __launch_bounds__(BLOCK) sample_voxels(Layout layout, NearLimits<NEAREST> limits) {
     constexpr int32_t SIDE = 2 * REACH + 1;
-    if (blockIdx.x >= SAMPLES / WARPS) {
-        const SampleVoxel voxel(layout, blockIdx.x);
-        if (!is_site_in_reach(layout, voxel) && threadIdx.x == 0) atomicAdd(layout.far_samples + 1, 1u);
-        return;
-    }
     const int32_t lane = threadIdx.x % WARP;
     const SampleVoxel voxel(layout, blockIdx.x * WARPS + threadIdx.x / WARP);
     bool is_near = false;
@@ -272,6 +249,26 @@ __global__ void __launch_bounds__(BLOCK) sample_voxels(Layout layout, NearLimits
         is_near = is_near || all <= static_cast<uint64_t>(limits.max_exact);
     }
     if (!__any_sync(ALL_LANES, is_near) && lane == 0) atomicAdd(layout.far_samples, 1u);
+}
+
+/// If the image is far, counts the voxels of a sample that have no site within SPARSE_REACH along each axis.  A block has a voxel,
+/// and reads every SPARSE_STEP-th row of the columns around it.
+__global__ void __launch_bounds__(BLOCK) sample_reach(Layout layout) {
+    if (!layout.is_far()) return;
+    constexpr int32_t ACROSS = SPARSE_REACH / 2, ROWS = BLOCK / ACROSS, SIDE = 2 * SPARSE_REACH + 1;
+    const SampleVoxel voxel(layout, blockIdx.x);
+    bool found = false;
+    for (int32_t row = threadIdx.x / ACROSS; row * SPARSE_STEP < SIDE; row += ROWS) {
+        const int32_t y = voxel.y - SPARSE_REACH + row * SPARSE_STEP;
+        const int32_t left = voxel.x - SPARSE_REACH + static_cast<int32_t>(threadIdx.x) % ACROSS;
+        const int32_t at_y = min(max(y, 0), static_cast<int32_t>(layout.height()) - 1);
+#pragma unroll
+        for (int32_t i = 0; i < SIDE; i += ACROSS) {  // without a branch, as above; the last ones are beyond the reach
+            const int32_t at_x = min(max(left + i, 0), static_cast<int32_t>(layout.width()) - 1);
+            found |= abs(voxel.site_of(layout.columns, at_x, at_y) - voxel.z) <= SPARSE_REACH;
+        }
+    }
+    if (!__syncthreads_or(found) && threadIdx.x == 0) atomicAdd(layout.far_samples + 1, 1u);
 }
 
 int32_t max_exact_of(const Layout &layout) {
@@ -317,6 +314,7 @@ void count_far_samples(const Plan &plan, const Layout &layout, cudaStream_t stre
         launch(plan.sample, sample_voxels<true>, stream, layout, NearLimits<true>(layout));
     else
         launch(plan.sample, sample_voxels<false>, stream, layout, NearLimits<false>(layout));
+    launch(plan.sample_reach, sample_reach, stream, layout);
 }
 
 void search_near(const Plan &plan, const Layout &layout, cudaStream_t stream) {

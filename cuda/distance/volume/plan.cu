@@ -56,7 +56,10 @@ Plan plan_of(const DistanceJob &job, const Limits &limits) {
     plan.near = plan_near_search(plan, layout, limits);
     plan.windows = plan_windows(plan, layout, limits) && !(plan.near && near_search_suffices(layout));
     plan.is_sampled = plan.near && plan.windows;
-    if (plan.is_sampled) plan.sample = {"sample_voxels", SAMPLES / WARPS + SPARSE_SAMPLES, BLOCK};
+    if (plan.is_sampled) {
+        plan.sample = {"sample_voxels", SAMPLES / WARPS, BLOCK};
+        plan.sample_reach = {"sample_reach", SPARSE_SAMPLES, BLOCK};
+    }
     if (plan.table_size) plan.table = {"fill_length_table", ceil_div(plan.table_size, BLOCK), BLOCK};
     Carver carver;
     carve_layout(job, plan, false, carver);

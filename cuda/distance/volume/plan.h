@@ -18,7 +18,7 @@ struct Plan {
     int argmin_lines[2] = {};  // of a bundle, along x and y
     int64_t table_size = 0;    // of the length table
     size_t scratch = 0;        // bytes
-    Launch table, sample, near_along[2], windows_along[2], argmin_along[2];  // along x and y
+    Launch table, sample, sample_reach, near_along[2], windows_along[2], argmin_along[2];  // along x and y
 };
 
 /// What the costs of a label image's near search can hold, and which of them are exact.

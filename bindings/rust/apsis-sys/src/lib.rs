@@ -397,13 +397,33 @@ extern "C" {
         options: *const apsis_options,
     ) -> apsis_status;
     pub fn apsis_slab_merge(columns: i64, first: *const i64, last: *const i64, all_first: *mut i64, all_last: *mut i64);
-    pub fn apsis_slab_merge_labels(
-        columns: i64,
-        first: *const i64,
-        last: *const i64,
-        all_first: *mut i64,
-        all_last: *mut i64,
-    );
+    pub fn apsis_slab_statistics(
+        context: *mut apsis_context,
+        labels: *const apsis_image,
+        start: i64,
+        parts: *mut apsis_part,
+        capacity: i64,
+        count: *mut i64,
+        options: *const apsis_options,
+    ) -> apsis_status;
+    pub fn apsis_slab_merge_parts(count: i64, parts: *mut apsis_part) -> i64;
+    pub fn apsis_slab_contacts(
+        context: *mut apsis_context,
+        labels: *const apsis_image,
+        before: *const i64,
+        contacts: *mut apsis_contact,
+        capacity: i64,
+        count: *mut i64,
+        options: *const apsis_options,
+    ) -> apsis_status;
+    pub fn apsis_slab_merge_contacts(
+        context: *mut apsis_context,
+        ndim: i32,
+        contacts: *mut apsis_contact,
+        count: *mut i64,
+        options: *const apsis_options,
+    ) -> apsis_status;
+    pub fn apsis_slab_merge_labels(columns: i64, first: *const i64, last: *const i64, all_first: *mut i64, all_last: *mut i64);
     pub fn apsis_slab_voronoi(
         context: *mut apsis_context,
         set: *const apsis_image,

@@ -99,9 +99,7 @@ impl Summary {
             return refuse(format!("first has {} elements, but must have three for each column", numbers));
         }
         let (first, last) = (self.first.as_mut_ptr(), self.last.as_mut_ptr());
-        unsafe {
-            sys::apsis_slab_merge_labels((numbers / 3) as i64, other.first.as_ptr(), other.last.as_ptr(), first, last)
-        }
+        unsafe { sys::apsis_slab_merge_labels((numbers / 3) as i64, other.first.as_ptr(), other.last.as_ptr(), first, last) }
         Ok(())
     }
 
