@@ -74,6 +74,7 @@ static void fill(uint8_t *mask, const int64_t size[3], const layout *bare, doubl
 
 static const given with_nearest = {.set = APSIS_U8, .distance = APSIS_F32, .nearest = APSIS_I32};
 static const given alone = {.set = APSIS_U8, .distance = APSIS_F32};
+static const given doubles = {.set = APSIS_U8, .distance = APSIS_F64};
 static const given squares = {.set = APSIS_BIT, .distance = APSIS_I32, .nearest = APSIS_I64};
 
 static void check_side(bench *b, const layout *bare, int64_t w, int64_t h, double density, double max_distance, uint32_t flags,
@@ -109,6 +110,8 @@ static void within_a_limit(bench *b) {
         for (int l = 0; l < COUNT(limits); ++l) {
             check_layout(b, &layouts[i], 701, 165, 0.01, limits[l], &with_nearest);
             check_layout(b, &layouts[i], 513, 99, 0.01, limits[l], l % 2 ? &alone : &squares);
+            check_layout(b, &layouts[i], 257, 65, 0.01, limits[l], &doubles);
+            if (i == 0) check_layout(b, &layouts[i], 47000, 5, 0.01, limits[l], l % 2 ? &alone : &doubles); /* 64-bit costs */
         }
 }
 

@@ -13,6 +13,7 @@
 #include "cpu/distance/columns.h"
 #include "cpu/distance/label_lines.h"
 #include "cpu/distance/line_buffers.h"
+#include "cpu/distance/roots.h"
 #include "cpu/runtime/pixel_writer.h"
 #include "runtime/parallel.h"
 #include "runtime/workspace.h"
@@ -232,30 +233,39 @@ class Lines {
         // The first index of the slice, or of the slab.
         const int64_t slice = job_.axes == 3 ? 0 : z * job_.set.size[1] * width;
         const int64_t image = job_.nearest ? slice + job_.slab.start * job_.columns() : 0;
-        if (!write_floats(target, bench)) write_distances(target, cost_at);
+        if (!write_lengths(target, bench.least)) write_distances(target, cost_at);
         write_sites(target, cost_at, [&](int64_t x) {
             return image + static_cast<int64_t>(bench.arg_order[x]) * width + static_cast<int64_t>(bench.arg[x]);
         });
         return true;
     }
 
-    /// The common case, in SIMD: packed floats of Euclidean distances.
-    bool write_floats(const RowTarget &target, const Bench<Cost> &bench) const {
-        if constexpr (sizeof(Cost) == 4) {
-            const View &out = job_.distance;
-            if (!out || out.type != APSIS_F32 || out.stride[0] != 4) return false;
-            if (job_.measure.metric != APSIS_EUCLIDEAN) return false;
-            float *const roots = reinterpret_cast<float *>(bench.bracket);
-            float *const row = reinterpret_cast<float *>(out.row(target.y, target.z));
-            const int32_t limit = static_cast<int32_t>(std::min<int64_t>(job_.measure.limit, NO_COST<int32_t> - 1));
-            float_roots(job_.measure.unit, bench.least, out.size[0], limit, roots);
-            if (!target.inside)
-                std::copy_n(roots, out.size[0], row);
-            else
-                for (int64_t x = 0; x < out.size[0]; ++x) row[x] = bench.least[x] ? -roots[x] : row[x];
-            return true;
+    /// The common case, in SIMD: Euclidean distances, packed.  False if it is another one.
+    bool write_lengths(const RowTarget &target, const Cost *least) const {
+        const View &out = job_.distance;
+        if (!out || job_.is_mask() || job_.measure.metric != APSIS_EUCLIDEAN || !has_exact_roots(job_.measure)) return false;
+        uint8_t *const row = out.row(target.y, target.z);
+        if (out.type == APSIS_F32 && out.stride[0] == sizeof(float))
+            write_lengths(target, least, reinterpret_cast<float *>(row));
+        else if (out.type == APSIS_F64 && out.stride[0] == sizeof(double))
+            write_lengths(target, least, reinterpret_cast<double *>(row));
+        else
+            return false;
+        return true;
+    }
+
+    template <class Real>
+    void write_lengths(const RowTarget &target, const Cost *least, Real *row) const {
+        const Cost limit = static_cast<Cost>(std::min<int64_t>(job_.measure.limit, NO_COST<Cost> - 1));
+        const int64_t width = job_.distance.size[0];
+        if (!target.inside) return lengths(job_.measure.unit, least, width, limit, row);
+        constexpr int64_t CHUNK = 1024;
+        Real chunk[CHUNK];
+        for (int64_t begin = 0; begin < width; begin += CHUNK) {
+            const int64_t count = std::min(CHUNK, width - begin);
+            lengths(job_.measure.unit, least + begin, count, limit, chunk);
+            for (int64_t x = 0; x < count; ++x) row[begin + x] = least[begin + x] ? -chunk[x] : row[begin + x];
         }
-        return false;
     }
 
     const DistanceJob &job_;

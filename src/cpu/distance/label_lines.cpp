@@ -99,8 +99,8 @@ using V = hn::Vec<D>;
 
 /// The positions `here` of pixels, bit `bit` of a word each, to the cost of the nearest pixel beyond their runs.
 template <class Bit>
-HWY_INLINE void StoreEnds(D d, const Scale &scale, hn::Vec<hn::RebindToUnsigned<D>> word, Bit bit, V before, V after, V here,
-                          int32_t *cost, int32_t *position) {
+HWY_INLINE void StoreEnds(D d, const Scale<int32_t> &scale, hn::Vec<hn::RebindToUnsigned<D>> word, Bit bit, V before, V after,
+                          V here, int32_t *cost, int32_t *position) {
     const hn::RebindToUnsigned<D> du;
     const auto zero = hn::Zero(d), one = hn::Set(d, 1);
     const auto below = hn::BitCast(d, hn::ShiftLeft<1>(hn::ShiftRight<1>(hn::Shr(word, bit))));
@@ -117,8 +117,8 @@ HWY_INLINE void StoreEnds(D d, const Scale &scale, hn::Vec<hn::RebindToUnsigned<
     if (position) hn::StoreU(hn::IfThenElseZero(has_site, hn::IfThenElse(hn::Gt(to_up, to_down), down, up)), d, position);
 }
 
-void RunEndCosts32(const Scale &scale, const uint32_t *words, const int32_t *before, const int32_t *after, int64_t count,
-                   int32_t start, int32_t at, int32_t *cost, int32_t *position) {
+void RunEndCosts32(const Scale<int32_t> &scale, const uint32_t *words, const int32_t *before, const int32_t *after,
+                   int64_t count, int32_t start, int32_t at, int32_t *cost, int32_t *position) {
     const D d;
     const hn::RebindToUnsigned<D> du;
     const auto bit = hn::Set(du, static_cast<uint32_t>(at - start));
@@ -127,7 +127,7 @@ void RunEndCosts32(const Scale &scale, const uint32_t *words, const int32_t *bef
                   cost + x, position ? position + x : nullptr);
 }
 
-void LineEndCosts32(const Scale &scale, const Columns &columns, int64_t column, int32_t *cost, int32_t *position) {
+void LineEndCosts32(const Scale<int32_t> &scale, const Columns &columns, int64_t column, int32_t *cost, int32_t *position) {
     const D d;
     const hn::RebindToUnsigned<D> du;
     const auto lanes = hn::Iota(d, 0);  // made once, as it goes through memory
@@ -172,7 +172,7 @@ void store_end(const Measure &measure, int axis, uint32_t word, int32_t before, 
 
 void run_end_costs(const Measure &measure, int axis, const uint32_t *words, const int32_t *before, const int32_t *after,
                    int64_t count, int32_t start, int32_t at, int32_t *cost, int32_t *position) {
-    HWY_DYNAMIC_DISPATCH(RunEndCosts32)(Scale(measure, axis), words, before, after, count, start, at, cost, position);
+    HWY_DYNAMIC_DISPATCH(RunEndCosts32)(Scale<int32_t>(measure, axis), words, before, after, count, start, at, cost, position);
 }
 void run_end_costs(const Measure &measure, int axis, const uint32_t *words, const int32_t *before, const int32_t *after,
                    int64_t count, int32_t start, int32_t at, int64_t *cost, int64_t *position) {
@@ -182,7 +182,7 @@ void run_end_costs(const Measure &measure, int axis, const uint32_t *words, cons
 
 void line_end_costs(const Measure &measure, int axis, const Columns &columns, int64_t column, int32_t *cost,
                     int32_t *position) {
-    HWY_DYNAMIC_DISPATCH(LineEndCosts32)(Scale(measure, axis), columns, column, cost, position);
+    HWY_DYNAMIC_DISPATCH(LineEndCosts32)(Scale<int32_t>(measure, axis), columns, column, cost, position);
 }
 void line_end_costs(const Measure &measure, int axis, const Columns &columns, int64_t column, int64_t *cost,
                     int64_t *position) {

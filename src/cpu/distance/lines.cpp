@@ -110,7 +110,7 @@ HWY_INLINE bool search_block(D d, hn::Vec<D> lanes, const Line<T> &line, int64_t
         for (int b = 1; b < B; ++b) worst = hn::Max(worst, best[b].cost);
         // A candidate k away costs at least table[k]; where order decides, an equal cost may still win.
         const bool more = ORDERED ? !hn::AllTrue(d, hn::Lt(worst, step)) : !hn::AllFalse(d, hn::Gt(worst, step));
-        if (!more || line.table[k] > line.limit) {
+        if (!more || line.table[k] > line.limit || k >= line.length) {
             for (int b = 0; b < B; ++b) store<ORDERED>(d, line, x + b * N, best[b]);
             return true;
         }
@@ -155,19 +155,57 @@ HWY_INLINE int64_t best_for(D d, hn::Vec<D> lanes, const Line<T> &line, int64_t 
     return static_cast<int64_t>(hn::GetLane(hn::MinOfLanes(d, hn::IfThenElse(wins, best.arg, highest))));
 }
 
-/// As best_for(), for a range that may be much too wide: candidates are left out whose offset alone costs more than one of
-/// three candidates does.
-template <bool ORDERED, class T, class D>
-int64_t best_nearby(D d, hn::Vec<D> lanes, const Line<T> &line, int64_t x, int64_t low, int64_t high) {
-    T bound = line.cost[x];
-    for (int64_t c : {low, high}) bound = HWY_MIN(bound, line.cost[c] + line.table[c - x]);
-    int64_t reach = 0, beyond = line.length;  // the offset `reach` costs no more than the bound; `beyond` does, if there is one
-    while (beyond - reach > 1) {
-        const int64_t middle = (reach + beyond) / 2;
-        (line.table[middle] <= bound ? reach : beyond) = middle;
+/// The least costs of the parts of a line, for ranges of candidates that may be much too wide.
+template <class T>
+class Parts {
+  public:
+    template <class D>
+    void find(D d, const Line<T> &line) {
+        const int64_t N = static_cast<int64_t>(hn::Lanes(d));
+        size_ = HWY_MAX(SEGMENT, (line.length / COUNT / N + 1) * N);
+        for (int64_t begin = 0; begin < line.length; begin += size_) {
+            auto least = hn::LoadU(d, line.cost + begin);
+            for (int64_t x = begin + N; x < begin + size_ && x < line.length; x += N)
+                least = hn::Min(least, hn::LoadU(d, line.cost + x));
+            least_[begin / size_] = hn::GetLane(hn::MinOfLanes(d, least));
+        }
     }
-    return best_for<ORDERED>(d, lanes, line, x, HWY_MAX(low, x - reach), HWY_MIN(high, x + reach));
-}
+
+    /// Whether there is a candidate within the limit.
+    bool any(const Line<T> &line) const {
+        return *std::min_element(least_, least_ + (line.length + size_ - 1) / size_) <= line.limit;
+    }
+
+    /// As best_for().  Candidates are left out whose offset costs more than one of three candidates does, and so are parts that
+    /// cannot have the best one.
+    template <bool ORDERED, class D>
+    int64_t best_for(D d, hn::Vec<D> lanes, const Line<T> &line, int64_t x, int64_t low, int64_t high) const {
+        const auto cost_of = [&](int64_t c) { return line.cost[c] + line.table[c - x]; };
+        T bound = HWY_MIN(line.cost[x], HWY_MIN(cost_of(low), cost_of(high)));
+        int64_t reach = 0, beyond = line.length;  // the offset `reach` costs no more; `beyond` does, if there is one
+        while (beyond - reach > 1) {
+            const int64_t middle = (reach + beyond) / 2;
+            (line.table[middle] <= bound ? reach : beyond) = middle;
+        }
+        low = HWY_MAX(low, x - reach), high = HWY_MIN(high, x + reach);
+        int64_t best = low;
+        for (int64_t part = low / size_; part <= high / size_; ++part) {
+            const int64_t first = HWY_MAX(low, part * size_), last = HWY_MIN(high, (part + 1) * size_ - 1);
+            const int64_t gap = HWY_MAX(int64_t(0), HWY_MAX(first - x, x - last));
+            if (least_[part] + line.table[gap] > bound) continue;
+            const int64_t c = HWY_NAMESPACE::best_for<ORDERED>(d, lanes, line, x, first, last);
+            const bool is_lower = ORDERED && cost_of(c) == cost_of(best) && line.order[c] < line.order[best];
+            if (cost_of(c) < cost_of(best) || is_lower) best = c;
+            bound = HWY_MIN(bound, cost_of(best));
+        }
+        return best;
+    }
+
+  private:
+    static constexpr int64_t COUNT = 256;
+    int64_t size_;  // of a part; the last may be smaller
+    T least_[COUNT];
+};
 
 /// Solves one vector of pixels from x, whose best candidates lie in [low, high].  Each candidate is loaded once for all.
 template <bool ORDERED, class T, class D>
@@ -185,12 +223,13 @@ HWY_INLINE void serve_tile(D d, const Line<T> &line, int64_t x, int64_t low, int
 
 /// Monotone argmin for pixels [begin, end), whose best candidates lie in [low, high]; the last one's is high.
 template <bool ORDERED, class T, class D>
-void bracket_segment(D d, hn::Vec<D> lanes, const Line<T> &line, int64_t begin, int64_t end, int64_t low, int64_t high) {
+void bracket_segment(D d, hn::Vec<D> lanes, const Line<T> &line, const Parts<T> &parts, int64_t begin, int64_t end, int64_t low,
+                     int64_t high) {
     const int64_t N = static_cast<int64_t>(hn::Lanes(d));
     const int64_t tiles = (end - begin + N - 1) / N;
     T *const best = line.bracket;  // best[i]: of pixel begin + i * N; best[tiles]: of the last pixel
     const auto pixel = [&](int64_t i) { return i < tiles ? begin + i * N : end - 1; };
-    best[0] = static_cast<T>(best_nearby<ORDERED>(d, lanes, line, begin, low, high));
+    best[0] = static_cast<T>(parts.template best_for<ORDERED>(d, lanes, line, begin, low, high));
     best[tiles] = static_cast<T>(high);
     int64_t stride = 1;
     while (stride < tiles) stride *= 2;
@@ -207,6 +246,8 @@ void bracket_segment(D d, hn::Vec<D> lanes, const Line<T> &line, int64_t begin, 
 template <bool ORDERED, class T, class D>
 class Ends {
   public:
+    explicit Ends(const Parts<T> &parts) : parts_(parts) {}
+
     /// The best candidate of pixel x, which is no farther left than `low`.
     HWY_INLINE int64_t best(D d, hn::Vec<D> lanes, const Line<T> &line, int64_t x, int64_t low) {
         while (count_ && pixel_[count_ - 1] < x) --count_;
@@ -221,23 +262,19 @@ class Ends {
   private:
     HWY_INLINE void add(D d, hn::Vec<D> lanes, const Line<T> &line, int64_t x, int64_t low, int64_t high) {
         pixel_[count_] = x;
-        best_[count_++] = best_nearby<ORDERED>(d, lanes, line, x, low, high);
+        best_[count_++] = parts_.template best_for<ORDERED>(d, lanes, line, x, low, high);
     }
 
+    const Parts<T> &parts_;
     int count_ = 0;
     int64_t pixel_[32], best_[32];  // the next one last
 };
 
-/// If no candidate of a line is within the limit, each pixel gets its own.
-template <class T, class D>
-bool give_up(D d, const Line<T> &line) {
-    auto least = hn::Set(d, hwy::HighestValue<T>());
-    for (int64_t x = 0; x < line.length; x += static_cast<int64_t>(hn::Lanes(d)))
-        least = hn::Min(least, hn::LoadU(d, line.cost + x));
-    if (line.end_cost || hn::GetLane(hn::MinOfLanes(d, least)) <= line.limit) return false;
+/// For a line that has no candidate within the limit: each pixel gets its own.
+template <class T>
+void give_up(const Line<T> &line) {
     std::copy_n(line.cost, line.length, line.least);
     if (line.order) std::fill_n(line.arg, line.length, T(0)), std::fill_n(line.arg_order, line.length, T(0));
-    return true;
 }
 
 template <bool ORDERED, class T>
@@ -246,17 +283,21 @@ void solve_line(const Line<T> &line) {
     const auto lanes = hn::Iota(d, 0);  // made once, as it goes through memory
     constexpr int B = ORDERED ? 2 : 4;
     const int64_t block = B * static_cast<int64_t>(hn::Lanes(d));
-    Ends<ORDERED, T, decltype(d)> ends;
+    Parts<T> parts;
+    Ends<ORDERED, T, decltype(d)> ends(parts);
+    bool has_far = false;
     int64_t low = 0;  // no pixel from here on has its best candidate further left
     for (int64_t begin = 0; begin < line.length; begin += SEGMENT) {
         const int64_t end = begin + SEGMENT < line.length ? begin + SEGMENT : line.length;
         int64_t x = begin;
         while (x < end && search_block<ORDERED, B>(d, lanes, line, x)) x += block;
         if (x >= end) continue;
-        if (x == 0 && give_up(d, line)) return;
+        if (!has_far) parts.find(d, line);
+        has_far = true;
+        if (x == 0 && !line.end_cost && !parts.any(line)) return give_up(line);
         const int64_t high = ends.best(d, lanes, line, end - 1, low);
-        bracket_segment<ORDERED>(d, lanes, line, begin, end, low, high);
-        if (line.end_cost) take_ends<ORDERED>(d, line, begin, end);
+        bracket_segment<ORDERED>(d, lanes, line, parts, x, end, low, high);
+        if (line.end_cost) take_ends<ORDERED>(d, line, x, end);
         low = high;
     }
 }
@@ -264,13 +305,22 @@ void solve_line(const Line<T> &line) {
 void LeastOnLine32(const Line<int32_t> &line) { line.order ? solve_line<true>(line) : solve_line<false>(line); }
 void LeastOnLine64(const Line<int64_t> &line) { line.order ? solve_line<true>(line) : solve_line<false>(line); }
 
-void ColumnCosts32(const Scale &scale, const uint32_t *words, const int32_t *before, const int32_t *after, uint32_t flip,
-                   int64_t count, int32_t start, int32_t at, int32_t *cost, int32_t *order) {
-    const hn::ScalableTag<int32_t> d;
+template <class T>
+void ColumnCosts(const Scale<T> &scale, const uint32_t *words, const int32_t *before, const int32_t *after, uint32_t flip,
+                 int64_t count, int32_t start, int32_t at, T *cost, T *order) {
+    const hn::ScalableTag<T> dc;
+    const hn::Rebind<int32_t, decltype(dc)> d;
     const hn::RebindToUnsigned<decltype(d)> du;
     const int64_t N = static_cast<int64_t>(hn::Lanes(d));
     const int bit = at - start;
-    const auto zero = hn::Zero(d), here = hn::Set(d, at), none = hn::Set(d, NO_COST<int32_t>);
+    const auto zero = hn::Zero(d), here = hn::Set(d, at);
+    const auto none = hn::Set(dc, NO_COST<T>), reach = hn::Set(dc, scale.reach), weight = hn::Set(dc, scale.weight);
+    const auto widen = [&](auto v) {
+        if constexpr (sizeof(T) == 8)
+            return hn::PromoteTo(dc, v);
+        else
+            return v;
+    };
     for (int64_t x = 0; x < count; x += N) {
         const auto word = hn::Xor(hn::LoadU(du, words + x), hn::Set(du, flip));
         const auto below = hn::BitCast(d, hn::ShiftRightSame(word, bit));
@@ -280,68 +330,23 @@ void ColumnCosts32(const Scale &scale, const uint32_t *words, const int32_t *bef
         const auto up = hn::IfThenElse(hn::Eq(hn::BitCast(d, above), zero), hn::LoadU(d, before + x),
                                        hn::Sub(here, highest_from_top(d, above)));
         const auto to_up = hn::Sub(here, up), to_down = hn::Sub(down, here);
-        const auto offset = hn::Min(to_up, to_down);
+        const auto offset = widen(hn::Min(to_up, to_down));
         const auto length = scale.squared ? hn::Mul(offset, offset) : offset;
-        const auto has_site = hn::Lt(offset, hn::Set(d, scale.reach));
-        hn::StoreU(hn::IfThenElse(has_site, hn::Mul(length, hn::Set(d, scale.weight)), none), d, cost + x);
-        if (order) hn::StoreU(hn::IfThenElseZero(has_site, hn::IfThenElse(hn::Gt(to_up, to_down), down, up)), d, order + x);
+        const auto has_site = hn::Lt(offset, reach);
+        hn::StoreU(hn::IfThenElse(has_site, hn::Mul(length, weight), none), dc, cost + x);
+        if (order)
+            hn::StoreU(hn::IfThenElseZero(has_site, widen(hn::IfThenElse(hn::Gt(to_up, to_down), down, up))), dc, order + x);
     }
 }
 
-/// For costs up to 2^24: a float holds each of them, and its root in single precision is exact.
-void SmallRoots(const int32_t *cost, int64_t count, int32_t limit, float *distance) {
-    const hn::ScalableTag<float> df;
-    const hn::RebindToSigned<decltype(df)> d;
-    const auto most = hn::Set(d, limit), infinity = hn::Set(d, 0x7f800000);
-    for (int64_t x = 0; x < count; x += static_cast<int64_t>(hn::Lanes(d))) {
-        const auto c = hn::LoadU(d, cost + x);
-        const auto root = hn::BitCast(d, hn::Sqrt(hn::ConvertTo(df, c)));
-        hn::StoreU(hn::BitCast(df, hn::IfThenElse(hn::Gt(c, most), infinity, root)), df, distance + x);
-    }
+void ColumnCosts32(const Scale<int32_t> &scale, const uint32_t *words, const int32_t *before, const int32_t *after,
+                   uint32_t flip, int64_t count, int32_t start, int32_t at, int32_t *cost, int32_t *order) {
+    ColumnCosts(scale, words, before, after, flip, count, start, at, cost, order);
 }
 
-/// For larger costs: the root is taken in double precision, see root() in core/measure.h.
-void LargeRoots(const int32_t *cost, int64_t count, int32_t limit, float *distance) {
-    const hn::ScalableTag<double> dd;
-    const hn::Rebind<float, decltype(dd)> df;
-    const hn::Rebind<int32_t, decltype(dd)> d;
-    const auto most = hn::Set(d, limit), infinity = hn::Set(d, 0x7f800000);
-    for (int64_t x = 0; x < count; x += static_cast<int64_t>(hn::Lanes(dd))) {
-        const auto c = hn::LoadU(d, cost + x);
-        const auto root = hn::BitCast(d, hn::DemoteTo(df, hn::Sqrt(hn::PromoteTo(dd, c))));
-        hn::StoreU(hn::BitCast(df, hn::IfThenElse(hn::Gt(c, most), infinity, root)), df, distance + x);
-    }
-}
-
-/// For a unit that is not 1.  The product is off by less than 3 units in the last place.  Where that might change the float,
-/// because the product is nearly halfway between two, it is computed again.
-void ScaledRoots(double unit, const int32_t *cost, int64_t count, int32_t limit, float *distance) {
-    const hn::ScalableTag<double> dd;
-    const hn::Rebind<float, decltype(dd)> df;
-    const hn::Rebind<int32_t, decltype(dd)> d;
-    const hn::RebindToSigned<decltype(dd)> dw;
-    constexpr int64_t MORE = int64_t(1) << 29, HALFWAY = MORE / 2;  // of the bits that a double has and a float has not
-    const int64_t N = static_cast<int64_t>(hn::Lanes(dd));
-    const auto most = hn::Set(d, limit), infinity = hn::Set(d, 0x7f800000);
-    for (int64_t x = 0; x < count; x += N) {
-        const auto c = hn::LoadU(d, cost + x);
-        const auto length = hn::Mul(hn::Set(dd, unit), hn::Sqrt(hn::PromoteTo(dd, c)));
-        const auto more = hn::And(hn::BitCast(dw, length), hn::Set(dw, MORE - 1));
-        const auto in_doubt = hn::Lt(hn::Abs(hn::Sub(more, hn::Set(dw, HALFWAY))), hn::Set(dw, 4));
-        const auto bits = hn::BitCast(d, hn::DemoteTo(df, length));
-        hn::StoreU(hn::BitCast(df, hn::IfThenElse(hn::Gt(c, most), infinity, bits)), df, distance + x);
-        for (int64_t i = x; i < x + N && !hn::AllFalse(dw, in_doubt); ++i)
-            if (cost[i] <= limit) distance[i] = static_cast<float>(scaled_root(unit, cost[i]));
-    }
-}
-
-void FloatRoots(double unit, const int32_t *cost, int64_t count, int32_t limit, float *distance) {
-    if (unit != 1) return ScaledRoots(unit, cost, count, limit, distance);
-    const hn::ScalableTag<int32_t> d;
-    auto largest = hn::Zero(d);
-    for (int64_t x = 0; x < count; x += static_cast<int64_t>(hn::Lanes(d))) largest = hn::Max(largest, hn::LoadU(d, cost + x));
-    const bool small = hn::GetLane(hn::MaxOfLanes(d, largest)) < 1 << 24 || limit < 1 << 24;
-    small ? SmallRoots(cost, count, limit, distance) : LargeRoots(cost, count, limit, distance);
+void ColumnCosts64(const Scale<int64_t> &scale, const uint32_t *words, const int32_t *before, const int32_t *after,
+                   uint32_t flip, int64_t count, int32_t start, int32_t at, int64_t *cost, int64_t *order) {
+    ColumnCosts(scale, words, before, after, flip, count, start, at, cost, order);
 }
 
 void PackBytes(const uint8_t *row, int64_t count, int bit, uint32_t *words) {
@@ -385,38 +390,24 @@ namespace apsis {
 HWY_EXPORT(LeastOnLine32);
 HWY_EXPORT(LeastOnLine64);
 HWY_EXPORT(ColumnCosts32);
-HWY_EXPORT(FloatRoots);
+HWY_EXPORT(ColumnCosts64);
 HWY_EXPORT(PackBytes);
 HWY_EXPORT(PackBits);
 HWY_EXPORT(Instructions);
-
-Scale::Scale(const Measure &measure, int axis)
-    : squared(measure.metric == APSIS_EUCLIDEAN),
-      weight(static_cast<int32_t>(std::min<int64_t>(measure.weight[axis], NO_COST<int32_t>))),
-      reach(SATURATED<int32_t> / weight + 1) {
-    if (squared) reach = static_cast<int32_t>(std::ceil(std::sqrt(reach)));
-}
 
 void least_on_line(const Line<int32_t> &line) { HWY_DYNAMIC_DISPATCH(LeastOnLine32)(line); }
 void least_on_line(const Line<int64_t> &line) { HWY_DYNAMIC_DISPATCH(LeastOnLine64)(line); }
 
 void column_costs(const Measure &measure, int axis, const uint32_t *words, const int32_t *before, const int32_t *after,
                   uint32_t flip, int64_t count, int32_t start, int32_t at, int32_t *cost, int32_t *order) {
-    HWY_DYNAMIC_DISPATCH(ColumnCosts32)(Scale(measure, axis), words, before, after, flip, count, start, at, cost, order);
+    HWY_DYNAMIC_DISPATCH(ColumnCosts32)(Scale<int32_t>(measure, axis), words, before, after, flip, count, start, at, cost,
+                                        order);
 }
 
 void column_costs(const Measure &measure, int axis, const uint32_t *words, const int32_t *before, const int32_t *after,
                   uint32_t flip, int64_t count, int32_t start, int32_t at, int64_t *cost, int64_t *order) {
-    for (int64_t x = 0; x < count; ++x) {
-        const int32_t site = nearest_in_column(words[x] ^ flip, before[x], after[x], start, at);
-        cost[x] = site == NO_SITE_BEFORE ? NO_COST<int64_t>
-                                         : axis_cost<int64_t>(measure.metric, measure.weight[axis], int64_t(at) - site);
-        if (order) order[x] = site == NO_SITE_BEFORE ? 0 : site;
-    }
-}
-
-void float_roots(double unit, const int32_t *cost, int64_t count, int32_t limit, float *distance) {
-    HWY_DYNAMIC_DISPATCH(FloatRoots)(unit, cost, count, limit, distance);
+    HWY_DYNAMIC_DISPATCH(ColumnCosts64)(Scale<int64_t>(measure, axis), words, before, after, flip, count, start, at, cost,
+                                        order);
 }
 
 void pack_bytes(const uint8_t *row, int64_t count, int bit, uint32_t *words) {

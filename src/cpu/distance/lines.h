@@ -8,6 +8,8 @@
 // Among equal costs the lower order wins, then the lower x', so that the answer is unique.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "core/columns.h"
@@ -41,12 +43,19 @@ struct Line {
     bool may_saturate = false;                      // whether costs may be too long for their type
 };
 
-/// How offsets along an axis become 32-bit costs.  From `reach` on they are too long for that, or there is no site.
+/// How offsets along an axis become costs.  From `reach` on they are too long for the type, or there is no site.
+template <class Cost>
 struct Scale {
     bool squared;
-    int32_t weight, reach;
+    Cost weight, reach = -NO_SITE_BEFORE;
 
-    Scale(const Measure &measure, int axis);
+    Scale(const Measure &measure, int axis)
+        : squared(measure.metric == APSIS_EUCLIDEAN),
+          weight(static_cast<Cost>(std::min<int64_t>(measure.weight[axis], NO_COST<Cost>))) {
+        if (sizeof(Cost) == 8) return;  // of an image
+        const double most = SATURATED<Cost> / weight + 1;
+        reach = static_cast<Cost>(squared ? std::ceil(std::sqrt(most)) : most);
+    }
 };
 
 void least_on_line(const Line<int32_t> &line);
@@ -59,9 +68,6 @@ void column_costs(const Measure &measure, int axis, const uint32_t *words, const
                   uint32_t flip, int64_t count, int32_t start, int32_t at, int32_t *cost, int32_t *order);
 void column_costs(const Measure &measure, int axis, const uint32_t *words, const int32_t *before, const int32_t *after,
                   uint32_t flip, int64_t count, int32_t start, int32_t at, int64_t *cost, int64_t *order);
-
-/// Float distances of 32-bit Euclidean costs; +infinity above `limit`, which is below NO_COST.
-void float_roots(double unit, const int32_t *cost, int64_t count, int32_t limit, float *distance);
 
 /// Sets bit `bit` of words[x] where pixel x of a packed row of bytes, or of bits, is non-zero.
 void pack_bytes(const uint8_t *row, int64_t count, int bit, uint32_t *words);

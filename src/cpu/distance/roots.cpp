@@ -1,0 +1,154 @@
+// Lengths of Euclidean costs: see roots.h.  Compiled once for every instruction set.
+//
+// A root is rounded once.  Single precision is exact for costs below 2^24, which a float holds; others have their root in double
+// precision, and are then rounded to float: see root() in core/measure.h, which is what each of these is.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "cpu/distance/roots.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "cpu/distance/roots.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace apsis::cpu::distance {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+/// Calls a function with the first pixel of each vector and where the results go: the last vector may be cut short.
+template <class Real, class Body>
+HWY_INLINE void for_vectors(int64_t count, int64_t N, Real *length, Body body) {
+    int64_t x = 0;
+    for (; x + N <= count; x += N) body(x, length + x);
+    if (x == count) return;
+    HWY_ALIGN Real rest[HWY_MAX_BYTES / sizeof(Real)];
+    body(x, rest);
+    std::copy_n(rest, count - x, length + x);
+}
+
+template <class D, class T>
+HWY_INLINE hn::Vec<D> to_double(D dd, const T *cost) {
+    const hn::Rebind<T, D> d;
+    if constexpr (sizeof(T) == 4)
+        return hn::PromoteTo(dd, hn::LoadU(d, cost));
+    else
+        return hn::ConvertTo(dd, hn::LoadU(d, cost));
+}
+
+template <class D>
+HWY_INLINE void store(D dd, hn::Vec<D> length, double *to) {
+    hn::StoreU(length, dd, to);
+}
+
+template <class D>
+HWY_INLINE void store(D, hn::Vec<D> length, float *to) {
+    const hn::Rebind<float, D> df;
+    hn::StoreU(hn::DemoteTo(df, length), df, to);
+}
+
+/// For costs up to 2^24.
+void SmallRoots(const int32_t *cost, int64_t count, int32_t limit, float *length) {
+    const hn::ScalableTag<float> df;
+    const hn::RebindToSigned<decltype(df)> d;
+    const auto most = hn::Set(d, limit), infinity = hn::Set(d, 0x7f800000);
+    for_vectors(count, static_cast<int64_t>(hn::Lanes(d)), length, [&](int64_t x, float *to) {
+        const auto c = hn::LoadU(d, cost + x);
+        const auto root = hn::BitCast(d, hn::Sqrt(hn::ConvertTo(df, c)));
+        hn::StoreU(hn::BitCast(df, hn::IfThenElse(hn::Gt(c, most), infinity, root)), df, to);
+    });
+}
+
+template <class T, class Real>
+void LargeRoots(const T *cost, int64_t count, T limit, Real *length) {
+    const hn::ScalableTag<double> dd;
+    const auto most = hn::Set(dd, static_cast<double>(limit)), infinity = hn::Set(dd, HUGE_VAL);
+    for_vectors(count, static_cast<int64_t>(hn::Lanes(dd)), length, [&](int64_t x, Real *to) {
+        const auto c = to_double(dd, cost + x);
+        store(dd, hn::IfThenElse(hn::Gt(c, most), infinity, hn::Sqrt(c)), to);
+    });
+}
+
+/// For a unit that is not 1, to float.  The product is off by less than 3 units in the last place.  Where that might change the
+/// float, because the product is nearly halfway between two, it is computed again.
+template <class T>
+void ScaledRoots(double unit, const T *cost, int64_t count, T limit, float *length) {
+    const hn::ScalableTag<double> dd;
+    const hn::RebindToSigned<decltype(dd)> dw;
+    constexpr int64_t MORE = int64_t(1) << 29, HALFWAY = MORE / 2;  // of the bits that a double has and a float has not
+    const int64_t N = static_cast<int64_t>(hn::Lanes(dd));
+    const auto most = hn::Set(dd, static_cast<double>(limit)), infinity = hn::Set(dd, HUGE_VAL);
+    for_vectors(count, N, length, [&](int64_t x, float *to) {
+        const auto c = to_double(dd, cost + x);
+        const auto product = hn::Mul(hn::Set(dd, unit), hn::Sqrt(c));
+        const auto more = hn::And(hn::BitCast(dw, product), hn::Set(dw, MORE - 1));
+        const auto in_doubt = hn::Lt(hn::Abs(hn::Sub(more, hn::Set(dw, HALFWAY))), hn::Set(dw, 4));
+        store(dd, hn::IfThenElse(hn::Gt(c, most), infinity, product), to);
+        for (int64_t i = 0; i < N && !hn::AllFalse(dw, in_doubt); ++i)
+            if (cost[x + i] <= limit) to[i] = static_cast<float>(scaled_root(unit, cost[x + i]));
+    });
+}
+
+template <class T>
+void FloatLengths(double unit, const T *cost, int64_t count, T limit, float *length) {
+    if (unit != 1) return ScaledRoots(unit, cost, count, limit, length);
+    if constexpr (sizeof(T) == 4) {
+        const hn::ScalableTag<int32_t> d;
+        auto largest = hn::Zero(d);
+        for (int64_t x = 0; x < count; x += static_cast<int64_t>(hn::Lanes(d)))
+            largest = hn::Max(largest, hn::LoadU(d, cost + x));
+        if (hn::GetLane(hn::MaxOfLanes(d, largest)) < 1 << 24 || limit < 1 << 24) return SmallRoots(cost, count, limit, length);
+    }
+    LargeRoots(cost, count, limit, length);
+}
+
+template <class T>
+void DoubleLengths(double unit, const T *cost, int64_t count, T limit, double *length) {
+    if (unit == 1) return LargeRoots(cost, count, limit, length);
+    for (int64_t x = 0; x < count; ++x) length[x] = cost[x] <= limit ? scaled_root(unit, cost[x]) : HUGE_VAL;
+}
+
+void FloatLengths32(double unit, const int32_t *cost, int64_t count, int32_t limit, float *length) {
+    FloatLengths(unit, cost, count, limit, length);
+}
+void FloatLengths64(double unit, const int64_t *cost, int64_t count, int64_t limit, float *length) {
+    FloatLengths(unit, cost, count, limit, length);
+}
+void DoubleLengths32(double unit, const int32_t *cost, int64_t count, int32_t limit, double *length) {
+    DoubleLengths(unit, cost, count, limit, length);
+}
+void DoubleLengths64(double unit, const int64_t *cost, int64_t count, int64_t limit, double *length) {
+    DoubleLengths(unit, cost, count, limit, length);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace apsis::cpu::distance
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace apsis::cpu::distance {
+
+HWY_EXPORT(FloatLengths32);
+HWY_EXPORT(FloatLengths64);
+HWY_EXPORT(DoubleLengths32);
+HWY_EXPORT(DoubleLengths64);
+
+void lengths(double unit, const int32_t *cost, int64_t count, int32_t limit, float *length) {
+    HWY_DYNAMIC_DISPATCH(FloatLengths32)(unit, cost, count, limit, length);
+}
+
+void lengths(double unit, const int64_t *cost, int64_t count, int64_t limit, float *length) {
+    HWY_DYNAMIC_DISPATCH(FloatLengths64)(unit, cost, count, limit, length);
+}
+
+void lengths(double unit, const int32_t *cost, int64_t count, int32_t limit, double *length) {
+    HWY_DYNAMIC_DISPATCH(DoubleLengths32)(unit, cost, count, limit, length);
+}
+
+void lengths(double unit, const int64_t *cost, int64_t count, int64_t limit, double *length) {
+    HWY_DYNAMIC_DISPATCH(DoubleLengths64)(unit, cost, count, limit, length);
+}
+
+}  // namespace apsis::cpu::distance
+#endif
