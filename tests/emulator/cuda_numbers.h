@@ -65,8 +65,14 @@ inline float __int_as_float(int bits) { return emulator::value_of<float>(static_
 inline double __hiloint2double(int high, int low) {
     return emulator::value_of<double>(uint64_t(static_cast<unsigned>(high)) << 32 | static_cast<unsigned>(low));
 }
-inline int __float2int_rd(float value) { return static_cast<int>(std::floor(value)); }
-inline int __float2int_ru(float value) { return static_cast<int>(std::ceil(value)); }
+namespace emulator {
+/// A device takes the nearest number that there is, where C++ says nothing.
+inline int to_int(float whole) {
+    return whole >= 0x1p31f ? INT32_MAX : whole <= -0x1p31f ? INT32_MIN : static_cast<int>(whole);
+}
+}  // namespace emulator
+inline int __float2int_rd(float value) { return emulator::to_int(std::floor(value)); }
+inline int __float2int_ru(float value) { return emulator::to_int(std::ceil(value)); }
 inline float __ull2float_rd(unsigned long long value) {
     const float near = static_cast<float>(value);
     return static_cast<long double>(near) > static_cast<long double>(value) ? std::nextafter(near, 0.0f) : near;
