@@ -9,10 +9,14 @@ namespace apsis {
 /// Whether a job can be run in slabs.
 bool can_be_cut(const apsis_context &context, const DistanceJob &job);
 bool can_be_cut(const apsis_context &context, const ComponentsJob &job);
+bool can_be_cut(const apsis_context &context, const StatisticsJob &job);
+bool can_be_cut(const apsis_context &context, const ContactsJob &job);
 
 /// Cuts the job into a slab for each device of the context, or, for one device alone, into two; into more where memory runs
 /// out.
 void run_in_slabs(apsis_context &context, const DistanceJob &job);
 void run_in_slabs(apsis_context &context, const ComponentsJob &job);
+void run_in_slabs(apsis_context &context, const StatisticsJob &job);
+void run_in_slabs(apsis_context &context, const ContactsJob &job);
 
 }  // namespace apsis

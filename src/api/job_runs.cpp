@@ -270,6 +270,20 @@ void run_parts(apsis_context &context, const ComponentsJob &job) {
     if (!job.by_value) keep_found(context, job, context.backend->components_scratch(job), job.connectivity);
 }
 
+void run_here(apsis_context &context, const StatisticsJob &job) {
+    void *const memory = context.scratch(workspace_of(context, job));
+    log_start(context, "statistics", job.set);
+    run_staged(context, job, memory,
+               [&](const StatisticsJob &own, void *scratch) { context.backend->statistics(own, scratch, context.progress()); });
+}
+
+void run_here(apsis_context &context, const ContactsJob &job) {
+    void *const memory = context.scratch(workspace_of(context, job));
+    log_start(context, "contacts", job.set);
+    run_staged(context, job, memory,
+               [&](const ContactsJob &own, void *scratch) { context.backend->contacts(own, scratch, context.progress()); });
+}
+
 namespace {
 
 /// Runs a job on all devices of the context, or on one; in slabs also where memory runs out.
@@ -290,6 +304,8 @@ void run_where_it_fits(apsis_context &context, const Job &job) {
 
 void run(apsis_context &context, const DistanceJob &job) { run_where_it_fits(context, job); }
 void run(apsis_context &context, const ComponentsJob &job) { run_where_it_fits(context, job); }
+void run(apsis_context &context, const StatisticsJob &job) { run_where_it_fits(context, job); }
+void run(apsis_context &context, const ContactsJob &job) { run_where_it_fits(context, job); }
 
 void run(apsis_context &context, const GeodesicJob &job) {
     check_capture(context, job);
@@ -412,22 +428,6 @@ void run(apsis_context &context, const EccentricityJob &job) {
                     "options: budget is %lld, not enough for %lld of %lld components; the largest gap is %g",
                     static_cast<long long>(job.budget), static_cast<long long>(report.unproved),
                     static_cast<long long>(report.components), report.gap);
-}
-
-void run(apsis_context &context, const StatisticsJob &job) {
-    check_capture(context, job);
-    void *const memory = context.scratch(workspace_of(context, job));
-    log_start(context, "statistics", job.set);
-    run_staged(context, job, memory,
-               [&](const StatisticsJob &own, void *scratch) { context.backend->statistics(own, scratch, context.progress()); });
-}
-
-void run(apsis_context &context, const ContactsJob &job) {
-    check_capture(context, job);
-    void *const memory = context.scratch(workspace_of(context, job));
-    log_start(context, "contacts", job.set);
-    run_staged(context, job, memory,
-               [&](const ContactsJob &own, void *scratch) { context.backend->contacts(own, scratch, context.progress()); });
 }
 
 }  // namespace apsis

@@ -97,6 +97,8 @@ size_t workspace_of(const apsis_context &context, const ContactsJob &job);
 /// On the context's own device alone, whole.
 void run_here(apsis_context &context, const DistanceJob &job);
 void run_here(apsis_context &context, const ComponentsJob &job);
+void run_here(apsis_context &context, const StatisticsJob &job);
+void run_here(apsis_context &context, const ContactsJob &job);
 void run(apsis_context &context, const DistanceJob &job);
 void run(apsis_context &context, const SummaryJob &job);
 void run_parts(apsis_context &context, const ComponentsJob &job);

@@ -1,12 +1,9 @@
 // The functions of apsis.h for distance and Voronoi maps of slabs: guard, check, dispatch.
-//
-// Of label images a slab tells of runs (slabs/runs.h).  Where distances lead from it is known once the label of the pixel
-// beside the cut is compared with that of the slab's own row, which is summarised for that: then back ends are told rows alone.
 #include <algorithm>
-#include <vector>
 
 #include "api/arguments.h"
 #include "api/guard.h"
+#include "api/label_slabs.h"
 #include "api/map_checks.h"
 #include "api/options.h"
 #include "slabs/runs.h"
@@ -92,23 +89,6 @@ SummaryJob check_slab_summary(const apsis_context &context, const apsis_image *s
     return job;
 }
 
-/// The row of a slab next to what is above it, or below.
-struct Edge {
-    const char *name;
-    slabs::End end;       // of the runs that are told there
-    const int64_t *told;  // as in apsis_slab
-    int64_t row, beside;  // of the image: the slab's own one, and the one next to it
-};
-
-/// The edges of a slab that lie inside the image.
-std::vector<Edge> edges_of(const apsis_slab &slab, int64_t rows) {
-    std::vector<Edge> edges;
-    const int64_t end = slab.start + rows;
-    if (slab.start > 0) edges.push_back({"above", slabs::End::LAST, slab.above, slab.start, slab.start - 1});
-    if (end < slab.extent) edges.push_back({"below", slabs::End::FIRST, slab.below, end - 1, end});
-    return edges;
-}
-
 /// A slab of a map, and whether it is of labels.
 struct SlabMap {
     DistanceJob job;
@@ -175,34 +155,10 @@ void check_complete(const apsis_options &options) {
         throw Error(APSIS_ERROR_UNSUPPORTED, "options: APSIS_CONNECTED is set, but slabs are for complete maps");
 }
 
-/// The nearest pixels of another value than a slab's own row has, beyond the slab.
-std::vector<int64_t> others_beyond(apsis_context &context, const DistanceJob &job, const Edge &edge) {
-    const int axis = job.axes - 1;
-    SummaryJob own;
-    own.axes = job.axes;
-    own.labels = true;
-    own.set = job.set;
-    own.set.data += (edge.row - job.slab.start) * own.set.stride[axis];
-    own.set.size[axis] = 1;
-    own.slab.start = edge.row, own.slab.extent = job.slab.extent;
-    std::vector<int64_t> told(static_cast<size_t>(own.told()));
-    (edge.end == slabs::End::FIRST ? own.first : own.last) = told.data();
-    run(context, own);
-    return slabs::others_beyond(job.columns(), edge.end, told.data(), edge.told, edge.beside, job.slab.extent);
-}
-
 /// Runs a map of distances between labels.
 void run_between_labels(apsis_context &context, DistanceJob job, const apsis_slab &slab) {
-    std::vector<int64_t> above, below;
     take_labels(job);
-    for (const Edge &edge : edges_of(slab, job.set.size[job.axes - 1])) {
-        const bool is_above = edge.end == slabs::End::LAST;
-        std::vector<int64_t> &rows = is_above ? above : below;
-        rows = others_beyond(context, job, edge);
-        if (is_above && job.labels)
-            for (int64_t &row : rows) row += row >= 0;  // the run begins behind it
-        (is_above ? job.slab.above : job.slab.below)[0] = rows.data();
-    }
+    const BeyondLabels beyond(context, slab, job);
     run(context, job);
 }
 
@@ -210,8 +166,7 @@ void run_between_labels(apsis_context &context, DistanceJob job, const apsis_sla
 void run_to_labels(apsis_context &context, DistanceJob job, const apsis_slab &slab, const apsis_image *cells,
                    const apsis_options &options) {
     take_cell_labels(cells, options, job);
-    if (slab.above) job.slab.above_labels = slab.above + 2 * job.columns();
-    if (slab.below) job.slab.below_labels = slab.below + 2 * job.columns();
+    take_labels_beyond(slab, job);
     run(context, job);
 }
 

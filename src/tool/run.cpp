@@ -32,6 +32,8 @@ std::string bytes_in_words(std::int64_t bytes) {
 
 }  // namespace
 
+std::int64_t first_room(const Shape &slab) { return std::clamp<std::int64_t>(slab.pixels() / 256, 1, 1 << 16); }
+
 Run::Run(const RunRequest &request, Outputs &outputs, Progress &progress)
     : request_(request),
       outputs_(outputs),
@@ -51,8 +53,11 @@ void Run::plan(Maps maps) {
     demand.devices = device_.count();
     demand.step = request_.writing.tiled && shape().dimensions == 2 ? kTileSide : 1;
     demand.numbers = [&](std::int64_t slabs) {
+        if (maps.entry > 0) return std::int64_t{slabs > 1};  // the row before a slab
         return (maps.transform == APSIS_COMPONENTS ? SlabComponents::numbers : SlabMaps::numbers)(slabs, maps.options);
     };
+    demand.looks_once = looks_once_ = maps.entry > 0;
+    if (looks_once_) demand.step = set_.rows_at_once();
     demand.reading = set_.reading_bytes();
     demand.spilling = set_.spilling_bytes();
     for (const auto &[key, type] : maps.types) {
@@ -82,18 +87,35 @@ std::int64_t Run::scratch(const Maps &maps, const Shape &slab) const {
     describe(0, set_.type());
     for (const auto &[key, type] : maps.types) describe(std::string_view(key) == "nearest" ? 2 : 1, type);
     const bool distance = maps.transform == APSIS_DISTANCE, pages = maps.options.flags & APSIS_SLICES;
-    if (std::string_view(maps.types[0].first) == "cells" && distance) std::swap(call[1], call[2]);  // nearest pixels
+    if (distance && std::string_view(maps.types[0].first) == "cells") std::swap(call[1], call[2]);  // nearest pixels
     size_t bytes = 0;
-    device_.check(apsis_workspace_size(device_.context(), maps.transform, call, distance ? 3 : 2, &maps.options, &bytes));
+    const int count = distance ? 3 : maps.entry > 0 ? 1 : 2;
+    device_.check(apsis_workspace_size(device_.context(), maps.transform, call, count, &maps.options, &bytes));
+    if (maps.entry > 0) return static_cast<std::int64_t>(bytes) + maps.entry * first_room(slab);
     if (pages) return static_cast<std::int64_t>(bytes);
     // What the library says of slabs: of distances at most twice; of components little more, for the runs in two rows.
     return static_cast<std::int64_t>(bytes) * (distance ? 2 : 1) + (distance ? 0 : 16 * slab.columns());
 }
 
 void Run::read() {
+    if (looks_once_) return;
     image_ = set_.read(progress_, cut_.spilled ? outputs_.first() : "", cut_.extent, devices());
     warnings_ = image_.warnings;
     end_of("read");
+}
+
+void Run::each_read(const std::function<void(std::int64_t start, const Raster &set)> &take) {
+    for (std::int64_t slab = 0; slab < cut_.slabs; ++slab) {
+        progress_.slab(slab, cut_.slabs);
+        progress_.phase("reading");
+        const BinaryImage part = set_.read_part(progress_, cut_.start(slab), extent_of(slab));
+        image_.sites += part.sites;
+        warnings_.insert(warnings_.end(), part.warnings.begin(), part.warnings.end());
+        end_of("read");
+        progress_.phase("computing");
+        take(cut_.start(slab), part.marks);
+        end_of("transform");
+    }
 }
 
 InputSettings Run::settings_of_another(bool labels) const {

@@ -37,7 +37,12 @@ struct Maps {
     std::string whole;                           // why they must be computed at once; "" if slab by slab will do
     apsis_options options = APSIS_OPTIONS_INIT;  // for slabs
     apsis_transform transform = APSIS_DISTANCE;  // of its slabs; also for complete Voronoi maps
+    // Of a table: the bytes of an entry, if slabs are looked at once, from the first to the last; otherwise 0.
+    std::int64_t entry = 0;
 };
+
+/// Entries of a table for which there is room at first.
+std::int64_t first_room(const Shape &slab);
 
 class Run {
   public:
@@ -60,8 +65,10 @@ class Run {
 
     /// Decides how the image is cut.
     void plan(Maps maps);
-    /// Reads the set.
+    /// Reads the set, unless its slabs are looked at once.
     void read();
+    /// Reads them, and calls take(start, set) for each.
+    void each_read(const std::function<void(std::int64_t start, const Raster &set)> &take);
     /// Opens another input, of the same pages: the set of its non-zero samples, or their labels.
     SetFile open_another(const std::string &path, bool labels) const;
     /// Reads it.  It must have the same size.
@@ -135,6 +142,7 @@ class Run {
     SetFile set_;
     BinaryImage image_;
     Cut cut_;
+    bool looks_once_ = false;
     std::vector<std::pair<const char *, apsis_type>> maps_;
     std::map<std::string, std::unique_ptr<TiffWriter>, std::less<>> writers_;
     std::vector<std::pair<std::string, double>> seconds_;

@@ -222,20 +222,48 @@ void SetFile::read_page(std::int64_t z, BinaryImage &image, const Report &report
 
 apsis_type SetFile::type() const { return settings_.labels ? label_type(reader_->pages()[0]) : APSIS_BIT; }
 
-Raster SetFile::read_part(std::int64_t start, std::int64_t extent) {
-    Raster marks(type(), shape_.cut_to(extent), "a slab");
+std::int64_t SetFile::rows_at_once() const {
+    const TiffPage &page = reader_->pages()[0];
+    if (shape_.dimensions == 3) return 1;
+    return page.block_height > 0 ? page.block_height : reader_->rows_at_once(0);
+}
+
+/// Prints the damage of a page that was tolerated, and keeps the sentence.
+void SetFile::take_warning(std::int64_t z, Progress &progress, BinaryImage &image) const {
+    const std::string warning = reader_->warning();
+    if (warning.empty()) return;
+    progress.clear();
+    image.warnings.push_back("page " + std::to_string(z + 1) + " of " + quoted(path_) + ": " + warning);
+    std::fprintf(stderr, "apsis: warning: %s\n", image.warnings.back().c_str());
+}
+
+BinaryImage SetFile::read_part(Progress &progress, std::int64_t start, std::int64_t extent) {
+    BinaryImage image;
+    image.complement = complement_;
+    image.extent = extent;
+    image.marks = Raster(type(), shape_.cut_to(extent), "a slab");
     const bool is_volume = shape_.dimensions == 3;
-    for (std::int64_t z = 0; z < marks.shape().depth; ++z) {
-        const size_t number = static_cast<size_t>(is_volume ? start + z : 0);
-        const std::int64_t from = is_volume ? 0 : start, to = from + marks.shape().height;
+    const Shape &part = image.marks.shape();
+    std::atomic<std::int64_t> nonzero{0};
+    for (std::int64_t z = 0; z < part.depth; ++z) {
+        const std::int64_t number = is_volume ? start + z : 0;
+        const std::int64_t from = is_volume ? 0 : start, to = from + part.height;
+        const TiffPage &page = reader_->pages()[static_cast<size_t>(number)];
         const auto sink = [&](const SampleBlock &block) {
+            std::int64_t ones = 0;
             for (std::int64_t y = std::max(from, block.y); y < std::min(to, block.y + block.rows); ++y)
-                take_row(reader_->pages()[number], block, y - block.y, static_cast<std::int64_t>(number),
-                         marks.row(y - from, z) + block.x * bits_of(type()) / 8);
+                ones +=
+                    take_row(page, block, y - block.y, number, image.marks.row(y - from, z) + block.x * bits_of(type()) / 8);
+            nonzero += ones;
         };
-        reader_->read(number, from, to, sink, [](std::int64_t) {});
+        reader_->read(static_cast<size_t>(number), from, to, sink, [&](std::int64_t rows) {
+            const double done = static_cast<double>(rows - from) / static_cast<double>(part.height);
+            progress.update((static_cast<double>(z) + done) / static_cast<double>(part.depth));
+        });
+        take_warning(number, progress, image);
     }
-    return marks;
+    image.sites = image.complement ? part.pixels() - nonzero : nonzero.load();
+    return image;
 }
 
 BinaryImage SetFile::read(Progress &progress, const std::string &spill, std::int64_t extent, int devices) {
@@ -248,11 +276,7 @@ BinaryImage SetFile::read(Progress &progress, const std::string &spill, std::int
     for (std::int64_t z = 0; z < shape_.depth; ++z) {
         read_page(z, image,
                   [&](double done) { progress.update((static_cast<double>(z) + done) / static_cast<double>(shape_.depth)); });
-        if (const std::string warning = reader_->warning(); !warning.empty()) {
-            progress.clear();
-            image.warnings.push_back("page " + std::to_string(z + 1) + " of " + quoted(path_) + ": " + warning);
-            std::fprintf(stderr, "apsis: warning: %s\n", image.warnings.back().c_str());
-        }
+        take_warning(z, progress, image);
     }
     if (image.complement) image.sites = shape_.pixels() - image.sites;
     return image;

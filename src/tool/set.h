@@ -49,14 +49,17 @@ class SetFile {
     /// kept in a file beside `spill`, and slabs, one for each device, are at most `extent` long.
     BinaryImage read(Progress &progress, const std::string &spill = "", std::int64_t extent = 0, int devices = 1);
 
-    /// Reads some rows, in 3-D planes: the non-zero samples, one bit each, or labels.
-    Raster read_part(std::int64_t start, std::int64_t extent);
+    /// Reads some rows, in 3-D planes.  In 2-D tiles or strips that have others too are decoded again for these.
+    BinaryImage read_part(Progress &progress, std::int64_t start, std::int64_t extent);
+    /// A part of so many has tiles or strips, in 3-D pages, of its own.
+    std::int64_t rows_at_once() const;
 
   private:
     std::int64_t row_bytes() const { return (shape_.width * bits_of(type()) + 7) / 8; }
     std::int64_t take_row(const TiffPage &page, const SampleBlock &block, std::int64_t y, std::int64_t z,
                           std::uint8_t *row) const;
     void read_page(std::int64_t z, BinaryImage &image, const Report &report);
+    void take_warning(std::int64_t z, Progress &progress, BinaryImage &image) const;
 
     std::string path_;
     InputSettings settings_;

@@ -1,6 +1,7 @@
 // See slab_components.h.  Slabs tell the numbers in their first and last rows, and are told what these are in the image.  What
-// is wanted of the components themselves, statistics or a selection, takes memory for each one that a slab has.  How many that
-// are is known when all slabs have been counted: an image that takes too much then is refused before anything is written.
+// is wanted of the components themselves, statistics, a selection or the values of labels, takes memory for each one that a slab
+// has.  How many that are is known when all slabs have been counted: an image that takes too much then is refused before
+// anything is written.
 //
 // Slabs of whole images, and an image of one slab, are labelled as they are.
 #include "tool/slab_components.h"
@@ -33,9 +34,10 @@ void add_to_labels(const Raster &labels, std::int64_t extent, std::int64_t befor
 }
 
 [[noreturn]] void refuse(const Run &run, std::int64_t takes, std::int64_t components, bool measured) {
-    refuse_memory(run.shape(), std::to_string(takes), run.cut().limit,
-                  ": its slabs have " + std::to_string(components) + " components" +
-                      (measured ? ", and statistics and selections need " + std::to_string(kEntry) + " bytes for each" : ""));
+    refuse_memory(
+        run.shape(), std::to_string(takes), run.cut().limit,
+        ": its slabs have " + std::to_string(components) + " components" +
+            (measured ? ", and statistics, selections and labels need " + std::to_string(kEntry) + " bytes for each" : ""));
 }
 
 /// How many runs of pixels of one component there are in a row: no fewer than components.

@@ -29,7 +29,7 @@ class SlabComponents {
     std::int64_t count() const { return count_; }
 
   private:
-    bool needs_parts() const { return take_ || selects_; }
+    bool needs_parts() const { return take_ || selects_ || options_.flags & APSIS_LABELS; }
     void join_slabs();
     void find_parts();
     void check_memory() const;

@@ -13,7 +13,7 @@
 namespace tool {
 namespace {
 
-/// Outputs of a slab: larger ones take more memory and no less time.
+/// Outputs of a slab, or without any its pixels: larger ones take more memory and no less time.
 constexpr std::int64_t kSlabBytes = 256 << 20;
 
 std::int64_t group_of(std::int64_t slabs) {
@@ -25,12 +25,13 @@ std::int64_t slabs_of(const Shape &shape, std::int64_t extent) { return (shape.e
 Cut cut_of(const Demand &demand, std::int64_t extent, bool spilled, std::int64_t limit) {
     const Shape slab = demand.shape.cut_to(extent);
     const std::int64_t slabs = slabs_of(demand.shape, extent), at_once = std::min(demand.devices, slabs);
-    const std::int64_t kept = spilled ? at_once * extent : demand.shape.extent();
+    const std::int64_t kept = spilled || demand.looks_once ? at_once * extent : demand.shape.extent();
     const std::int64_t set = (slab.width * bits_of(demand.set) + 7) / 8 * (slab.columns() / slab.width) * kept;
     const std::int64_t told = set + demand.scratch(slab) + demand.numbers(slabs) * 8 * slab.columns();
     const std::int64_t writing = demand.writing + (slabs > 1 ? demand.waiting : 0);
-    const std::int64_t memory = std::max(set + demand.reading + (spilled ? demand.spilling : 0),
-                                         told + at_once * slab.pixels() * demand.outputs + writing);
+    // What is told is held while the next slab is read, if slabs are read one after another.
+    const std::int64_t reading = (demand.looks_once ? told : set) + demand.reading + (spilled ? demand.spilling : 0);
+    const std::int64_t memory = std::max(reading, told + at_once * slab.pixels() * demand.outputs + writing);
     return {extent, slabs, spilled, memory, told, limit};
 }
 
@@ -62,16 +63,21 @@ Cut cut_to_fit(const Demand &demand, std::int64_t memory, std::int64_t limit) {
     }
     const std::int64_t step = std::min(demand.step, all);
     const std::int64_t share = (all + demand.devices - 1) / demand.devices;  // no device is to go without
-    const std::int64_t useful = std::min(kSlabBytes / (shape.columns() * demand.outputs), share);
+    const std::int64_t pixel = demand.looks_once ? bits_of(demand.set) / 8 : demand.outputs;
+    const std::int64_t useful = std::min(kSlabBytes / (shape.columns() * pixel), share);
     const auto multiple = [step](std::int64_t extent) { return std::max(extent / step * step, step); };
+    const std::int64_t wanted = demand.looks_once ? memory / 2 : memory;  // a table may grow
     std::int64_t least = INT64_MAX;
-    for (const bool spilled : {false, true})
+    for (const bool spilled : {false, true}) {
+        if (spilled && demand.looks_once) break;
         for (std::int64_t extent = useful >= all ? all : multiple(useful);; extent = multiple(extent / 2)) {
             const Cut cut = cut_of(demand, extent, spilled, limit);
             least = std::min(least, cut.memory);
-            if (cut.memory <= memory) return cut;
-            if (extent <= step) break;
+            const bool is_least = extent <= step;
+            if (cut.memory <= (is_least ? memory : wanted)) return cut;
+            if (is_least) break;
         }
+    }
     refuse_memory(shape, "at least " + std::to_string(least), memory, ", in slabs");
 }
 

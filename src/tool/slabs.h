@@ -17,6 +17,7 @@ struct Demand {
     Shape shape;
     apsis_type set = APSIS_BIT;  // its pixels in memory
     std::string whole;           // why it must be done at once; "" if it can be cut
+    bool looks_once = false;     // slabs are read one after another, and not kept
     std::int64_t step = 1;       // slabs have a multiple of so many rows
     std::int64_t devices = 1;    // that compute a slab each
     std::int64_t outputs = 0;    // a pixel of all outputs together

@@ -1,16 +1,7 @@
 /* One call on several devices, or in slabs on one that has not the memory for all of it: the same bytes as on one device. */
+#include "devices.h"
 #include "run_components.h"
 #include "run_distance.h"
-
-/** A context on the device of another, so many times. */
-static bench open_devices(const bench *b, int count) {
-    int devices[8];
-    bench several = *b;
-    for (int i = 0; i < count; ++i) devices[i] = b->device;
-    assert_ok(NULL, apsis_create_devices(APSIS_VERSION, devices, count, &several.ctx));
-    assert_int_equal(apsis_device(several.ctx), b->device);
-    return several;
-}
 
 static void check_same(bench *one, bench *several, const problem *p, const given *how) {
     outputs want = run_distance(one, p, how), got = run_distance(several, p, how);
@@ -98,28 +89,6 @@ static void many_components(bench *b) {
 
 /* ---- Memory ---- */
 
-/** Grants no more than so many bytes at once, to one context on a device. */
-typedef struct budget {
-    apsis_context *pool;
-    size_t most;
-    int refused;
-} budget;
-
-static void *grant(void *user, apsis_memory memory, size_t bytes, struct CUstream_st *stream) {
-    budget *of = user;
-    (void)stream;
-    apsis_image image = {.type = APSIS_U8, .ndim = 2, .size = {(int64_t)bytes, 1}};
-    if (bytes > of->most) return ++of->refused, NULL;
-    return apsis_alloc(of->pool, memory, &image) == APSIS_OK ? image.data : NULL;
-}
-
-static void give_back(void *user, apsis_memory memory, void *data, size_t bytes, struct CUstream_st *stream) {
-    budget *of = user;
-    (void)stream;
-    apsis_image image = {.data = data, .type = APSIS_U8, .memory = memory, .ndim = 2, .size = {(int64_t)bytes, 1}};
-    apsis_free(of->pool, &image);
-}
-
 /** Volumes and wide types, which are copied whole where there is room, with ever less memory. */
 static void little_memory(bench *b) {
     const int64_t size[3] = {40, 32, 64};
@@ -135,10 +104,8 @@ static void little_memory(bench *b) {
         size_t all;
         assert_ok(b->ctx, apsis_workspace_size(b->ctx, APSIS_DISTANCE, images, 3, &p.options, &all));
         for (int part = 1; part <= 4; part *= 2) {
-            bench little = *b;
             budget of = {b->ctx, all / (size_t)part, 0};
-            assert_ok(NULL, apsis_create(APSIS_VERSION, b->device, &little.ctx));
-            assert_ok(little.ctx, apsis_set_allocator(little.ctx, grant, give_back, &of));
+            bench little = open_little(b, &of);
             check_same(b, &little, &p, &DISTANCE_ALONE);
             assert_int_equal(of.refused > 0, part > 1);
             of.most = 256; /* not even for a plane */
@@ -190,10 +157,8 @@ static void little_memory_for_sites(bench *b) {
         size_t all, for_cells;
         assert_ok(b->ctx, apsis_workspace_size(b->ctx, APSIS_DISTANCE, images, 3, &p.options, &all));
         assert_ok(b->ctx, apsis_workspace_size(b->ctx, APSIS_DISTANCE, alone, 3, &p.options, &for_cells));
-        bench little = *b;
         budget of = {b->ctx, all * 2 / 3, 0};
-        assert_ok(NULL, apsis_create(APSIS_VERSION, b->device, &little.ctx));
-        assert_ok(little.ctx, apsis_set_allocator(little.ctx, grant, give_back, &of));
+        bench little = open_little(b, &of);
         check_same(b, &little, &p, &PLAIN);
         assert_true(of.refused > 0);
         of = (budget){b->ctx, for_cells * 2 / 3, 0};
@@ -218,10 +183,8 @@ static void little_memory_for_labels(bench *b) {
     const apsis_image *const images[] = {&set, &labels};
     size_t all;
     assert_ok(b->ctx, apsis_workspace_size(b->ctx, APSIS_COMPONENTS, images, 2, NULL, &all));
-    bench little = *b;
     budget of = {b->ctx, all / 2, 0};
-    assert_ok(NULL, apsis_create(APSIS_VERSION, b->device, &little.ctx));
-    assert_ok(little.ctx, apsis_set_allocator(little.ctx, grant, give_back, &of));
+    bench little = open_little(b, &of);
     check_same_pieces(b, &little, &p, &LABELS);
     assert_true(of.refused > 0);
     apsis_destroy(little.ctx);

@@ -360,8 +360,7 @@ static const struct {
     {"contacts in.tif --connectivity 6", "--connectivity is 6, but must be 4 or 8", 2},
     {"contacts in.tif --spacing 1,2,3", "--spacing has 3 numbers, but must have 2", 2},
     {"contacts in.tif --json", "name a file for the table with --output", 2},
-    {"components in.tif new.tif --labels --memory 2000",
-     "bytes of memory, more than --memory, 2000; it is computed at once: components of label images have no slabs", 14},
+    {"components in.tif new.tif --labels --memory 2000", " bytes of memory, more than --memory, 2000, in slabs", 14},
 };
 
 static void test_refused(void **state) {
@@ -375,9 +374,9 @@ static void test_refused(void **state) {
         assert_string_equal(out_text, "");
         assert_false(exists("new.tif"));
     }
-    static const char *const line = "statistics in.tif --device cpu --memory 50000";
+    static const char *const line = "statistics in.tif --device cpu --memory 1000";
     if (run("%s", line) != 14) fail_msg("%s\n%s", line, err_text);
-    assert_in(err_text, "memory with values would be ");
+    assert_in(err_text, " bytes of memory, more than --memory, 1000, in slabs");
     succeed("components signs.tif new.tif --device cpu"); /* as sets they are alike */
 }
 

@@ -102,7 +102,7 @@ static void test_refused(void **state) {
         assert_int_equal(run("components in.tif --threads 1 out.tif %s --memory %lld", wanting[i], least + 1000), 14);
         const long long takes = number_after(err_text, "an image of 300 x 700 pixels takes ");
         const long long found = number_after(err_text, ": its slabs have ");
-        assert_in(err_text, " components, and statistics and selections need 96 bytes for each\n");
+        assert_in(err_text, " components, and statistics, selections and labels need 96 bytes for each\n");
         assert_true(takes > 88 * found && (i == 3 || found > components));
         assert_files(1);
     }

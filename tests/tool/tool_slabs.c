@@ -20,7 +20,7 @@ long long least_memory(const char *words) {
 static long long enough_memory(const char *line) {
     long long memory = least_memory(line);
     for (int i = 0; i < 3 && run("%s --memory %lld", line, memory); ++i) {
-        assert_in(err_text, " components, and statistics and selections need ");
+        assert_in(err_text, " components, and statistics, selections and labels need ");
         memory = number_after(err_text, " pixels takes ");
     }
     return memory;

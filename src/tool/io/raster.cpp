@@ -22,22 +22,36 @@ std::int64_t &most() {
     return bytes;
 }
 
+/// `count` times `size` bytes beside `others`, or throws a Failure if that is more than there may be.
+std::int64_t check_room(std::int64_t size, std::int64_t count, std::int64_t others, const std::string &what) {
+    std::int64_t bytes = 0;
+    const bool overflows = __builtin_mul_overflow(size, count, &bytes);
+    if (!overflows && bytes <= most() - others) return bytes;
+    throw Failure{kStatus + APSIS_ERROR_MEMORY,
+                  "memory with " + what + " would be " +
+                      (overflows ? "more than 2^63" : std::to_string(std::uint64_t(others) + std::uint64_t(bytes))) +
+                      " bytes, more than --memory, " + std::to_string(most())};
+}
+
 }  // namespace
 
 void limit_memory(std::int64_t bytes) { most() = bytes; }
 
 Memory allocate(std::int64_t size, std::int64_t count, const std::string &what) {
-    std::int64_t bytes = 0;
-    const bool overflows = __builtin_mul_overflow(size, count, &bytes);
-    if (overflows || bytes > most() - held)
-        throw Failure{kStatus + APSIS_ERROR_MEMORY,
-                      "memory with " + what + " would be " +
-                          (overflows ? "more than 2^63" : std::to_string(std::uint64_t(held) + std::uint64_t(bytes))) +
-                          " bytes, more than --memory, " + std::to_string(most())};
+    const std::int64_t bytes = check_room(size, count, held, what);
     void *memory = std::calloc(static_cast<size_t>(size), static_cast<size_t>(count));
     if (!memory) throw Failure{kStatus + APSIS_ERROR_MEMORY, "no memory for " + what};
     held += bytes;
     return {static_cast<std::uint8_t *>(memory), FreeMemory{bytes}};
+}
+
+void enlarge(Memory &memory, std::int64_t size, std::int64_t count, const std::string &what) {
+    const std::int64_t before = memory.get_deleter().bytes, bytes = check_room(size, count, held - before, what);
+    void *const larger = std::realloc(memory.get(), static_cast<size_t>(bytes));
+    if (!larger) throw Failure{kStatus + APSIS_ERROR_MEMORY, "no memory for " + what};
+    static_cast<void>(memory.release());
+    memory = {static_cast<std::uint8_t *>(larger), FreeMemory{bytes}};
+    held += bytes - before;
 }
 
 void FreeMemory::operator()(std::uint8_t *memory) const {

@@ -19,6 +19,8 @@ using Memory = std::unique_ptr<std::uint8_t[], FreeMemory>;
 
 /// Allocates `count` times `size` bytes, or throws a Failure that names `what`.
 Memory allocate(std::int64_t size, std::int64_t count, const std::string &what);
+/// Makes such memory larger, and keeps what is in it.
+void enlarge(Memory &memory, std::int64_t size, std::int64_t count, const std::string &what);
 /// Limits the sum of all such memory to this many bytes.  Without a call the limit is the machine's memory.
 void limit_memory(std::int64_t bytes);
 

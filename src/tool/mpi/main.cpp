@@ -165,7 +165,7 @@ void run(Request &request, const Ranks &ranks) {
     check(apsis_mpi_extent(MPI_COMM_WORLD, shape.extent(), &start, &rows));
     together(ranks, [&] {
         if (rows == 0) return;
-        set = file->read_part(start, rows);
+        set = file->read_part(silent, start, rows).marks;
         map = Raster(type, shape.cut_to(rows), "a map");
     });
     // A rank without rows has images without pixels.

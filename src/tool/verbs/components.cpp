@@ -25,7 +25,7 @@ class Components final : public MapVerb {
                   "the number of its component, 0 outside the set. With pages that are images of their own the numbers go "
                   "on from page to page.",
                   slab_memory_help("up to 2 bytes a pixel") +
-                      " Statistics and selections take 96 bytes for each component of a slab besides, in memory.",
+                      " Statistics, selections and labels take 96 bytes for each component of a slab besides, in memory.",
                   "  apsis components page.tif letters.tif --sites black --connectivity 8 --stats letters.csv\n"
                   "  apsis components ct.tif organs.tif --volume --delta 5 --min-area 1000\n"
                   "  apsis components cells.tif clean.tif --type u8 --fill-holes --min-area 20 --clear-border\n"
@@ -159,7 +159,7 @@ Maps Components::maps(const Run &run) const {
     if (fills_holes_) maps.options.flags |= APSIS_NO_INNER;  // they are found by such a selection
     const bool separate = maps.options.flags & APSIS_SLICES;
     maps.whole = run.file("picture")                                              ? "--picture shows all of it"
-                 : labels()                                                       ? "components of label images have no slabs"
+                 : request_.reading.delta && !separate                            ? "--delta has no slabs"
                  : method_                                                        ? "--method tile-fill has no slabs"
                  : separate && type == APSIS_I32 && run.index_type() == APSIS_I64 ? "--type i32 might not hold it"
                                                                                   : "";

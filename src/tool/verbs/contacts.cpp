@@ -1,4 +1,4 @@
-// apsis contacts: which values of a label image touch, and how much.
+// apsis contacts: which values of a label image touch, and how much.  Slabs are told the row before them.
 #include "tool/geometry.h"
 #include "tool/verbs/table_verb.h"
 
@@ -11,6 +11,7 @@ class Contacts final : public TableVerb {
         : TableVerb("contacts",
                     "Tells of every two values of a label image that have neighbouring pixels how much they touch. 0, the "
                     "background, touches nothing, and neither do pixels of different pages that are images of their own.",
+                    once_memory_help(),
                     "  apsis contacts cells.tif --connectivity 8\n"
                     "  apsis contacts organs.tif --volume --spacing 0.4,0.4,1.5 --output touching.csv\n",
                     "the lower value and the greater one; their common faces, pairs of pixels side by side along x, y and z; "
@@ -36,7 +37,14 @@ class Contacts final : public TableVerb {
         spacing_.fill_in(options);
         return options;
     }
-    void fill(Run &run, TableWriter &table) override { fill_by<apsis_contact>(apsis_contacts, run, table); }
+    Maps maps(const Run &run) const override {
+        Maps maps;
+        maps.options = options(run);
+        maps.transform = APSIS_CONTACTS;
+        maps.entry = sizeof(apsis_contact);
+        return maps;
+    }
+    void fill(Run &run, TableWriter &table) override;
     void print(Json &json) const override {
         connectivity_.print(json);
         spacing_.print(json, volume());
@@ -46,6 +54,44 @@ class Contacts final : public TableVerb {
     Connectivity connectivity_;
     Spacing spacing_;
 };
+
+/// The labels of the last row of a slab, in 3-D plane.
+void keep_last_row(const Raster &labels, std::int64_t *row) {
+    const std::int64_t columns = labels.shape().columns();
+    const std::uint8_t *const last = labels.row(0, 0) + labels.bytes_of(labels.shape().extent() - 1);
+    const auto keep = [&](auto zero) { std::copy_n(reinterpret_cast<const decltype(zero) *>(last), columns, row); };
+    switch (labels.type()) {
+        case APSIS_U8: return keep(std::uint8_t{});
+        case APSIS_U16: return keep(std::uint16_t{});
+        case APSIS_I32: return keep(std::int32_t{});
+        default: return keep(std::int64_t{});
+    }
+}
+
+void Contacts::fill(Run &run, TableWriter &table) {
+    apsis_options options = this->options(run), whole = options;
+    const Device &device = run.device();
+    const bool is_cut = run.cut().slabs > 1, separate = options.flags & APSIS_SLICES;
+    const Memory memory = allocate(sizeof(std::int64_t), is_cut ? run.shape().columns() : 0, "the row before a slab");
+    auto *const before = reinterpret_cast<std::int64_t *>(memory.get());
+    const auto find = [&](std::int64_t start, const Raster &labels, apsis_contact *contacts, std::int64_t room) {
+        std::int64_t count = 0;
+        device.check(!is_cut || separate ? apsis_contacts(device.context(), labels.image(), contacts, room, &count, &options)
+                                         : apsis_slab_contacts(device.context(), labels.image(), start > 0 ? before : nullptr,
+                                                               contacts, room, &count, &options));
+        return count;
+    };
+    if (separate) whole.flags &= ~std::uint32_t{APSIS_SLICES};
+    const int dimensions = separate ? 2 : run.shape().dimensions;
+    const auto merge = [&](const Raster &labels, apsis_contact *contacts, std::int64_t count) {
+        if (!is_cut) return count;
+        keep_last_row(labels, before);
+        device.check(apsis_slab_merge_contacts(device.context(), dimensions, contacts, &count, &whole));
+        return count;
+    };
+    const Memory found = collect<apsis_contact>(run, find, merge);
+    for (std::int64_t i = 0; i < count(); ++i) table.add(reinterpret_cast<const apsis_contact *>(found.get())[i]);
+}
 
 }  // namespace
 

@@ -18,6 +18,9 @@ class Measures final : public TableVerb {
                     "Measures each value of a label image but 0, the background, wherever its pixels are: its shape, and its "
                     "intensity in a grey image. The names and formulas are those of scikit-image's regionprops, where it has "
                     "them. Several pages are a volume, and need --volume.",
+                    "An image that takes more is refused: its labels, each of 8, 16, 32 or 64 bits as in the file; some tiles "
+                    "or strips of the file; and the table. What the library needs besides is not counted. Default: the memory "
+                    "of this machine.",
                     "  apsis measures cells.tif --output cells.csv\n"
                     "  apsis measures cells.tif --measure perimeter,feret --spacing 0.4,0.4\n"
                     "  apsis measures cells.tif --measure euler --grey stain.tif --output cells.json\n",
@@ -66,6 +69,12 @@ class Measures final : public TableVerb {
         if (measures_ & APSIS_PERIMETER) spacing_.check_equal("--measure perimeter");
         if (!grey_.empty()) measures_ |= APSIS_INTENSITY;
     }
+    Maps maps(const Run &) const override {
+        Maps maps;
+        maps.whole = "measures look at all of it";
+        maps.entry = sizeof(apsis_measure);
+        return maps;
+    }
     apsis_options options(const Run &) const override {
         apsis_options options = APSIS_OPTIONS_INIT;
         options.connectivity = connectivity_.axes();
@@ -77,12 +86,18 @@ class Measures final : public TableVerb {
             fail("the image has " + std::to_string(run.shape().depth) +
                  " pages, and is measured as a volume alone: see --volume");
         const BinaryImage grey = grey_.empty() ? BinaryImage() : run.read_grey(grey_, "intensities");
-        const auto call = [&](apsis_context *context, const apsis_image *labels, apsis_measure *found, std::int64_t room,
-                              std::int64_t *count, const apsis_options *options) {
-            return apsis_measures(context, labels, grey_.empty() ? nullptr : grey.marks.image(), measures_, found, room, count,
-                                  options);
+        const apsis_options options = this->options(run);
+        const Device &device = run.device();
+        const auto find = [&](std::int64_t, const Raster &labels, apsis_measure *measured, std::int64_t room) {
+            std::int64_t count = 0;
+            const apsis_image *const intensities = grey_.empty() ? nullptr : grey.marks.image();
+            device.check(
+                apsis_measures(device.context(), labels.image(), intensities, measures_, measured, room, &count, &options));
+            return count;
         };
-        fill_by<apsis_measure>(call, run, table);
+        const Memory found =
+            collect<apsis_measure>(run, find, [](const Raster &, apsis_measure *, std::int64_t count) { return count; });
+        for (std::int64_t i = 0; i < count(); ++i) table.add(reinterpret_cast<const apsis_measure *>(found.get())[i]);
     }
     void print(Json &json) const override {
         json.key("measures").array();

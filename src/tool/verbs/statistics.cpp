@@ -10,6 +10,7 @@ class ValueStatistics final : public TableVerb {
         : TableVerb("statistics",
                     "Tells what is known of each value of a label image, wherever its pixels are: nothing is labelled. The "
                     "background, 0, is a value too. Pages are taken together, with --volume or without.",
+                    once_memory_help(),
                     "  apsis statistics cells.tif\n"
                     "  apsis statistics organs.tif --volume --output organs.json\n",
                     "value, index of the first pixel, area, box, mean x, y and z, in ascending order of the values.",
@@ -17,7 +18,29 @@ class ValueStatistics final : public TableVerb {
 
   private:
     apsis_options options(const Run &) const override { return APSIS_OPTIONS_INIT; }
-    void fill(Run &run, TableWriter &table) override { fill_by<apsis_component>(apsis_statistics, run, table); }
+    Maps maps(const Run &run) const override {
+        Maps maps;
+        maps.options = options(run);
+        maps.transform = APSIS_STATISTICS;
+        maps.entry = sizeof(apsis_part);
+        return maps;
+    }
+    void fill(Run &run, TableWriter &table) override {
+        const apsis_options options = this->options(run);
+        const Device &device = run.device();
+        const auto find = [&](std::int64_t start, const Raster &labels, apsis_part *parts, std::int64_t room) {
+            std::int64_t count = 0;
+            device.check(apsis_slab_statistics(device.context(), labels.image(), start, parts, room, &count, &options));
+            return count;
+        };
+        const Memory parts = collect<apsis_part>(
+            run, find, [](const Raster &, apsis_part *all, std::int64_t count) { return apsis_slab_merge_parts(count, all); });
+        for (std::int64_t i = 0; i < count(); ++i) {
+            apsis_component component;
+            apsis_slab_measure(1, reinterpret_cast<const apsis_part *>(parts.get()) + i, &component);
+            table.add(component);
+        }
+    }
 };
 
 }  // namespace

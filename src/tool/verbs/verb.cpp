@@ -14,9 +14,10 @@ std::string whole_memory_help(const std::string &needs) {
 
 std::string slab_memory_help(const std::string &needs) {
     return "A larger image is computed in slabs, some of its rows, and is the same. It takes 1 bit for each of its pixels, "
-           "kept "
-           "in a file beside OUT.tif if there is no room; and for each pixel of a slab 4 bytes of each output, or 8 if f64 or "
-           "i64, and what the library needs: " +
+           "with "
+           "--labels those of the file, kept in a file beside OUT.tif if there is no room; and for each pixel of a slab 4 "
+           "bytes "
+           "of each output, or 8 if f64 or i64, and what the library needs: " +
            needs +
            " on the CPU. Default: half of the memory that is free. What has no slabs, such as pictures, is refused if it takes "
            "more than this; by default, more than the memory of this machine.";
@@ -26,7 +27,7 @@ void MapVerb::add_labels(Arguments &arguments, const std::string &means) {
     arguments.flag(
         "--labels",
         "IN.tif is a label image, of whole numbers of up to 64 bits: every value other than 0 is a set of its own. " + means +
-            " All of it is in memory. Default: the pixels that --sites picks are one set.",
+            " Default: the pixels that --sites picks are one set.",
         request_.reading.labels);
 }
 

@@ -8,7 +8,9 @@ use std::marker::{PhantomData, PhantomPinned};
 use std::os::raw::{c_char, c_int, c_void};
 
 mod measures;
+mod slabs;
 pub use measures::*;
+pub use slabs::*;
 
 pub const APSIS_VERSION_MAJOR: c_int = 0;
 pub const APSIS_VERSION_MINOR: c_int = 5;
@@ -99,12 +101,6 @@ pub const APSIS_STATISTICS: apsis_transform = 5;
 pub const APSIS_CONTACTS: apsis_transform = 6;
 pub const APSIS_MORPHOLOGY: apsis_transform = 7;
 
-pub type apsis_operation = c_int;
-pub const APSIS_DILATE: apsis_operation = 0;
-pub const APSIS_ERODE: apsis_operation = 1;
-pub const APSIS_OPEN: apsis_operation = 2;
-pub const APSIS_CLOSE: apsis_operation = 3;
-
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct apsis_image {
@@ -157,33 +153,6 @@ pub struct apsis_contact {
 
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub struct apsis_surface_distances {
-    pub pixels: [i64; 2],
-    pub within: [i64; 2],
-    pub largest: [f64; 2],
-    pub percentile: [f64; 2],
-    pub mean: [f64; 2],
-    pub hausdorff: f64,
-    pub hausdorff_percentile: f64,
-    pub average: f64,
-    pub dice: f64,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct apsis_path {
-    pub start: i64,
-    pub seed: i64,
-    pub first: i64,
-    pub count: i64,
-    pub length: f64,
-    pub cost: f64,
-    pub straight: f64,
-    pub tortuosity: f64,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
 pub struct apsis_extent {
     pub first: i64,
     pub ends: [i64; 2],
@@ -191,57 +160,6 @@ pub struct apsis_extent {
     pub diameter: f64,
     pub radius: f64,
     pub gap: f64,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct apsis_slab {
-    pub start: i64,
-    pub extent: i64,
-    pub above: *const i64,
-    pub below: *const i64,
-    pub complement_above: *const i64,
-    pub complement_below: *const i64,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct apsis_slab_paths {
-    pub start: i64,
-    pub extent: i64,
-    pub above: *const i64,
-    pub below: *const i64,
-    pub above_seeds: *const i64,
-    pub below_seeds: *const i64,
-    pub first: *mut i64,
-    pub last: *mut i64,
-    pub first_seeds: *mut i64,
-    pub last_seeds: *mut i64,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct apsis_part {
-    pub first: i64,
-    pub area: i64,
-    pub lower: [i64; 3],
-    pub upper: [i64; 3],
-    pub sum: [i64; 3],
-    pub value: i64,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct apsis_slab_labels {
-    pub start: i64,
-    pub rows: i64,
-    pub count: i64,
-    pub before: i64,
-    pub first: *mut i64,
-    pub last: *mut i64,
-    pub parts: *mut apsis_part,
-    pub capacity: i64,
-    pub numbers: *mut i64,
 }
 
 pub type apsis_alloc_fn = Option<
@@ -308,68 +226,6 @@ extern "C" {
         count: *mut i64,
         options: *const apsis_options,
     ) -> apsis_status;
-    pub fn apsis_morphology(
-        context: *mut apsis_context,
-        operation: apsis_operation,
-        radius: f64,
-        set: *const apsis_image,
-        result: *const apsis_image,
-        options: *const apsis_options,
-    ) -> apsis_status;
-    pub fn apsis_surface_distance(
-        context: *mut apsis_context,
-        first: *const apsis_image,
-        second: *const apsis_image,
-        percentile: f64,
-        tolerance: f64,
-        distances: *mut apsis_surface_distances,
-        options: *const apsis_options,
-    ) -> apsis_status;
-    pub fn apsis_thickness(
-        context: *mut apsis_context,
-        set: *const apsis_image,
-        thickness: *const apsis_image,
-        options: *const apsis_options,
-    ) -> apsis_status;
-    pub fn apsis_medial_axis(
-        context: *mut apsis_context,
-        set: *const apsis_image,
-        radii: *const apsis_image,
-        options: *const apsis_options,
-    ) -> apsis_status;
-    pub fn apsis_cost_distance(
-        context: *mut apsis_context,
-        set: *const apsis_image,
-        costs: *const apsis_image,
-        seeds: *const apsis_image,
-        distance: *const apsis_image,
-        nearest: *const apsis_image,
-        options: *const apsis_options,
-    ) -> apsis_status;
-    pub fn apsis_paths(
-        context: *mut apsis_context,
-        set: *const apsis_image,
-        costs: *const apsis_image,
-        seeds: *const apsis_image,
-        starts: *const i64,
-        start_count: i64,
-        paths: *mut apsis_path,
-        pixels: *mut i64,
-        capacity: i64,
-        pixel_count: *mut i64,
-        options: *const apsis_options,
-    ) -> apsis_status;
-    pub fn apsis_longest_paths(
-        context: *mut apsis_context,
-        set: *const apsis_image,
-        paths: *mut apsis_path,
-        path_capacity: i64,
-        path_count: *mut i64,
-        pixels: *mut i64,
-        pixel_capacity: i64,
-        pixel_count: *mut i64,
-        options: *const apsis_options,
-    ) -> apsis_status;
     pub fn apsis_geodesic(
         context: *mut apsis_context,
         set: *const apsis_image,
@@ -388,99 +244,6 @@ extern "C" {
         count: *mut i64,
         options: *const apsis_options,
     ) -> apsis_status;
-    pub fn apsis_slab_summary(
-        context: *mut apsis_context,
-        set: *const apsis_image,
-        start: i64,
-        first: *mut i64,
-        last: *mut i64,
-        options: *const apsis_options,
-    ) -> apsis_status;
-    pub fn apsis_slab_merge(columns: i64, first: *const i64, last: *const i64, all_first: *mut i64, all_last: *mut i64);
-    pub fn apsis_slab_statistics(
-        context: *mut apsis_context,
-        labels: *const apsis_image,
-        start: i64,
-        parts: *mut apsis_part,
-        capacity: i64,
-        count: *mut i64,
-        options: *const apsis_options,
-    ) -> apsis_status;
-    pub fn apsis_slab_merge_parts(count: i64, parts: *mut apsis_part) -> i64;
-    pub fn apsis_slab_contacts(
-        context: *mut apsis_context,
-        labels: *const apsis_image,
-        before: *const i64,
-        contacts: *mut apsis_contact,
-        capacity: i64,
-        count: *mut i64,
-        options: *const apsis_options,
-    ) -> apsis_status;
-    pub fn apsis_slab_merge_contacts(
-        context: *mut apsis_context,
-        ndim: i32,
-        contacts: *mut apsis_contact,
-        count: *mut i64,
-        options: *const apsis_options,
-    ) -> apsis_status;
-    pub fn apsis_slab_merge_labels(columns: i64, first: *const i64, last: *const i64, all_first: *mut i64, all_last: *mut i64);
-    pub fn apsis_slab_voronoi(
-        context: *mut apsis_context,
-        set: *const apsis_image,
-        slab: *const apsis_slab,
-        cells: *const apsis_image,
-        options: *const apsis_options,
-    ) -> apsis_status;
-    pub fn apsis_slab_distance(
-        context: *mut apsis_context,
-        set: *const apsis_image,
-        slab: *const apsis_slab,
-        distance: *const apsis_image,
-        nearest: *const apsis_image,
-        options: *const apsis_options,
-    ) -> apsis_status;
-    pub fn apsis_slab_geodesic(
-        context: *mut apsis_context,
-        set: *const apsis_image,
-        seeds: *const apsis_image,
-        slab: *const apsis_slab_paths,
-        distance: *const apsis_image,
-        nearest: *const apsis_image,
-        changed: *mut i64,
-        options: *const apsis_options,
-    ) -> apsis_status;
-    pub fn apsis_slab_parts(
-        context: *mut apsis_context,
-        set: *const apsis_image,
-        slab: *mut apsis_slab_labels,
-        options: *const apsis_options,
-    ) -> apsis_status;
-    pub fn apsis_slab_join(
-        context: *mut apsis_context,
-        ndim: i32,
-        size: *const i64,
-        slabs: *mut apsis_slab_labels,
-        slab_count: i64,
-        parts: *mut apsis_part,
-        capacity: i64,
-        count: *mut i64,
-        options: *const apsis_options,
-    ) -> apsis_status;
-    pub fn apsis_slab_renumber(
-        context: *mut apsis_context,
-        columns: i64,
-        joined: *const apsis_slab_labels,
-        slabs: *mut apsis_slab_labels,
-        slab_count: i64,
-    ) -> apsis_status;
-    pub fn apsis_slab_components(
-        context: *mut apsis_context,
-        set: *const apsis_image,
-        slab: *const apsis_slab_labels,
-        labels: *const apsis_image,
-        options: *const apsis_options,
-    ) -> apsis_status;
-    pub fn apsis_slab_measure(count: i64, parts: *const apsis_part, components: *mut apsis_component);
     pub fn apsis_alloc(context: *mut apsis_context, memory: apsis_memory, image: *mut apsis_image) -> apsis_status;
     pub fn apsis_free(context: *mut apsis_context, image: *mut apsis_image);
     pub fn apsis_copy(context: *mut apsis_context, from: *const apsis_image, to: *const apsis_image) -> apsis_status;

@@ -1,6 +1,14 @@
-//! What `apsis_measures.h` declares of the values of a label image.
+//! What `apsis_measures.h` declares.
+
+use std::os::raw::c_int;
 
 use crate::{apsis_component, apsis_context, apsis_image, apsis_options, apsis_status};
+
+pub type apsis_operation = c_int;
+pub const APSIS_DILATE: apsis_operation = 0;
+pub const APSIS_ERODE: apsis_operation = 1;
+pub const APSIS_OPEN: apsis_operation = 2;
+pub const APSIS_CLOSE: apsis_operation = 3;
 
 pub const APSIS_MOMENTS: u32 = 1 << 0;
 pub const APSIS_PERIMETER: u32 = 1 << 1;
@@ -37,7 +45,96 @@ pub struct apsis_measure {
     pub reserved: [f64; 8],
 }
 
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct apsis_surface_distances {
+    pub pixels: [i64; 2],
+    pub within: [i64; 2],
+    pub largest: [f64; 2],
+    pub percentile: [f64; 2],
+    pub mean: [f64; 2],
+    pub hausdorff: f64,
+    pub hausdorff_percentile: f64,
+    pub average: f64,
+    pub dice: f64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct apsis_path {
+    pub start: i64,
+    pub seed: i64,
+    pub first: i64,
+    pub count: i64,
+    pub length: f64,
+    pub cost: f64,
+    pub straight: f64,
+    pub tortuosity: f64,
+}
+
 extern "C" {
+    pub fn apsis_morphology(
+        context: *mut apsis_context,
+        operation: apsis_operation,
+        radius: f64,
+        set: *const apsis_image,
+        result: *const apsis_image,
+        options: *const apsis_options,
+    ) -> apsis_status;
+    pub fn apsis_surface_distance(
+        context: *mut apsis_context,
+        first: *const apsis_image,
+        second: *const apsis_image,
+        percentile: f64,
+        tolerance: f64,
+        distances: *mut apsis_surface_distances,
+        options: *const apsis_options,
+    ) -> apsis_status;
+    pub fn apsis_thickness(
+        context: *mut apsis_context,
+        set: *const apsis_image,
+        thickness: *const apsis_image,
+        options: *const apsis_options,
+    ) -> apsis_status;
+    pub fn apsis_medial_axis(
+        context: *mut apsis_context,
+        set: *const apsis_image,
+        radii: *const apsis_image,
+        options: *const apsis_options,
+    ) -> apsis_status;
+    pub fn apsis_cost_distance(
+        context: *mut apsis_context,
+        set: *const apsis_image,
+        costs: *const apsis_image,
+        seeds: *const apsis_image,
+        distance: *const apsis_image,
+        nearest: *const apsis_image,
+        options: *const apsis_options,
+    ) -> apsis_status;
+    pub fn apsis_paths(
+        context: *mut apsis_context,
+        set: *const apsis_image,
+        costs: *const apsis_image,
+        seeds: *const apsis_image,
+        starts: *const i64,
+        start_count: i64,
+        paths: *mut apsis_path,
+        pixels: *mut i64,
+        capacity: i64,
+        pixel_count: *mut i64,
+        options: *const apsis_options,
+    ) -> apsis_status;
+    pub fn apsis_longest_paths(
+        context: *mut apsis_context,
+        set: *const apsis_image,
+        paths: *mut apsis_path,
+        path_capacity: i64,
+        path_count: *mut i64,
+        pixels: *mut i64,
+        pixel_capacity: i64,
+        pixel_count: *mut i64,
+        options: *const apsis_options,
+    ) -> apsis_status;
     pub fn apsis_measures(
         context: *mut apsis_context,
         labels: *const apsis_image,

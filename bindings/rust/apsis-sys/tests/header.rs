@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 const HEADER: &str = include_str!("../../../../include/apsis.h");
 const MEASURES: &str = include_str!("../../../../include/apsis_measures.h");
-const OURS: [&str; 2] = [include_str!("../src/lib.rs"), include_str!("../src/measures.rs")];
+const OURS: [&str; 3] = [include_str!("../src/lib.rs"), include_str!("../src/measures.rs"), include_str!("../src/slabs.rs")];
 
 /// Of the headers, nothing but declarations.
 fn declarations() -> String {

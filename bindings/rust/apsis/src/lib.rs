@@ -35,6 +35,7 @@ mod error;
 mod image;
 mod measures;
 mod options;
+mod slab_values;
 mod slabs;
 
 pub use apsis_sys as sys;
@@ -43,6 +44,7 @@ pub use error::{Error, Status};
 pub use image::{DeviceImage, Image, ImageMut, Pixel, Source, Target, Writable};
 pub use measures::{Measure, Path, SurfaceDistances};
 pub use options::{Method, Metric, Operation, Options};
+pub use slab_values::merge_parts;
 pub use slabs::{measure, Beside, Labels, Part, Paths, Slab, Summary};
 
 /// What [`Context::measures`] is asked for: these, combined by `|`.

@@ -104,11 +104,15 @@ impl Options {
 
     /// How many numbers slabs of maps tell of each column, each way.
     pub(crate) const fn told(&self) -> usize {
-        if self.0.flags & sys::APSIS_LABELS != 0 {
+        if self.by_labels() {
             3
         } else {
             1
         }
+    }
+
+    pub(crate) const fn by_labels(&self) -> bool {
+        self.0.flags & sys::APSIS_LABELS != 0
     }
 
     /// Components: leave out all but this many, the largest.

@@ -202,7 +202,7 @@ impl Context {
         Ok(changed)
     }
 
-    /// Numbers the components of a slab, and with `statistics` tells what is known of each.  Options, the same as in
+    /// Numbers the components of a slab, and with `statistics`, and of label images, tells what is known of each.  Options, the same as in
     /// [`Context::slab_join`] and [`Context::slab_components`], leave none out here: the rest of one may be in other slabs.
     pub fn slab_parts(&self, set: &dyn Source, start: i64, statistics: bool, options: &Options) -> Result<Labels, Error> {
         let set = self.source(set)?;
@@ -217,7 +217,7 @@ impl Context {
             (rows, own, *count) = (told.rows, told.count, told.count);
             Ok(())
         };
-        let parts = if statistics || options.selects() {
+        let parts = if statistics || options.selects() || options.by_labels() {
             Some(read_all(call)?)
         } else {
             call(ptr::null_mut(), 0, &mut 0)?;
@@ -300,7 +300,7 @@ fn refuse<T>(message: String) -> Result<T, Error> {
 }
 
 /// The columns along the axis that is cut.
-fn columns_of(set: &sys::apsis_image) -> usize {
+pub(crate) fn columns_of(set: &sys::apsis_image) -> usize {
     (set.size[0] * if set.ndim == 3 { set.size[1] } else { 1 }) as usize
 }
 
@@ -311,7 +311,7 @@ fn check_length(name: &str, array: &[i64], length: usize) -> Result<(), Error> {
     Ok(())
 }
 
-fn read(name: &str, array: Option<&[i64]>, length: usize) -> Result<*const i64, Error> {
+pub(crate) fn read(name: &str, array: Option<&[i64]>, length: usize) -> Result<*const i64, Error> {
     array.map_or(Ok(ptr::null()), |array| check_length(name, array, length).map(|_| array.as_ptr()))
 }
 

@@ -1,6 +1,8 @@
 //! Images that are cut into slabs: the maps of the whole image, and what is refused.
 
-use apsis::{measure, Beside, Context, Device, Image, ImageMut, Labels, Metric, Options, Paths, Slab, Status, Summary};
+use apsis::{
+    measure, merge_parts, Beside, Context, Device, Image, ImageMut, Labels, Metric, Options, Paths, Slab, Status, Summary,
+};
 
 const SIZES: [&[usize]; 2] = [&[17, 23], &[8, 9, 11]];
 const CUTS: [usize; 5] = [0, 3, 3, 4, 9]; // one slab without rows; the last goes on to the end
@@ -216,6 +218,75 @@ fn components_are_those_of_the_whole_image() {
             assert_eq!(got, whole);
         }
     }
+}
+
+/// Three values in cells of some pixels, and 0.
+fn label_image(size: &[usize]) -> Cut {
+    let mut cut = Cut::new(size, 60, 11);
+    let columns = cut.columns;
+    for i in 0..cut.pixels.len() {
+        let above = if i >= columns { cut.pixels[i - columns] } else { 0 };
+        cut.pixels[i] = if i % 5 > 1 { above } else { cut.pixels[i] * (1 + (i % 3) as u8) };
+    }
+    cut
+}
+
+#[test]
+fn components_of_label_images_are_those_of_the_whole_image() {
+    let context = Context::new(Device::Cpu).unwrap();
+    let plain = Options::new().labels();
+    for options in [plain, plain.connectivity(2).min_area(2)] {
+        for size in SIZES {
+            let cut = label_image(size);
+            let mut whole = vec![0i32; cut.pixels.len()];
+            let mut map = ImageMut::new(&mut whole, size).unwrap();
+            let known = context.component_statistics(&cut.whole(), Some(&mut map), &options).unwrap();
+            let parts = |k| context.slab_parts(&cut.slab(k), cut.start(k) as i64, false, &options).unwrap();
+            let mut told: Vec<Labels> = (0..CUTS.len()).map(parts).collect();
+            let all = context.slab_join(&mut told, size, &options).unwrap();
+            assert_eq!(format!("{:?}", measure(&all.parts.unwrap())), format!("{:?}", known));
+            let mut got = vec![0i32; cut.pixels.len()];
+            for (k, slab) in told.iter().enumerate() {
+                let (size, range) = cut.place(k);
+                let mut labels = ImageMut::new(&mut got[range], &size).unwrap();
+                context.slab_components(&cut.slab(k), slab, &mut labels, &options).unwrap();
+            }
+            assert_eq!(got, whole);
+        }
+    }
+}
+
+#[test]
+fn values_and_contacts_are_those_of_the_whole_image() {
+    let context = Context::new(Device::Cpu).unwrap();
+    for options in [Options::new(), Options::new().connectivity(2).spacing([2.0, 3.0, 5.0])] {
+        for size in SIZES {
+            let cut = label_image(size);
+            let (mut parts, mut contacts) = (vec![], vec![]);
+            for k in 0..CUTS.len() {
+                let start = cut.start(k);
+                parts.extend(context.slab_statistics(&cut.slab(k), start as i64).unwrap());
+                let row = |start| cut.pixels[(start - 1) * cut.columns..start * cut.columns].iter();
+                let before: Option<Vec<i64>> = (start > 0).then(|| row(start).map(|&value| value.into()).collect());
+                contacts.extend(context.slab_contacts(&cut.slab(k), before.as_deref(), &options).unwrap());
+            }
+            merge_parts(&mut parts);
+            let known = context.statistics(&cut.whole()).unwrap();
+            assert_eq!(format!("{:?}", measure(&parts)), format!("{:?}", known));
+            context.slab_merge_contacts(size.len(), &mut contacts, &options).unwrap();
+            let known = context.contacts(&cut.whole(), &options).unwrap();
+            assert!(known.len() > 2);
+            assert_eq!(format!("{:?}", contacts), format!("{:?}", known));
+        }
+    }
+    let image = Image::new(&[1u8, 2, 3, 4, 5, 6], &[3, 2]).unwrap();
+    let error = context.slab_contacts(&image, Some(&[1, 2]), &Options::new()).unwrap_err();
+    assert_eq!(error.message(), "before has 2 elements, but must have 3");
+    let error = context.slab_statistics(&image, -1).unwrap_err();
+    assert!(error.message().contains("start is -1"), "{}", error);
+    let error = context.slab_merge_contacts(4, &mut vec![], &Options::new()).unwrap_err();
+    assert_eq!(error.status(), Status::Argument);
+    merge_parts(&mut vec![]);
 }
 
 #[test]

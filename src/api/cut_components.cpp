@@ -1,0 +1,124 @@
+// Components of host images in slabs: see cut_runs.h.
+//
+// The slabs tell each other what those of apsis.h do, so the labels are those of the whole image, byte for byte.  Where slabs
+// have more components than there is room for at first, their set crosses to the device once more.
+#include "api/cut.h"
+
+namespace apsis {
+namespace {
+
+class ComponentsCut : Cut {
+  public:
+    ComponentsCut(apsis_context &context, const ComponentsJob &job, int64_t each)
+        : Cut(context, job.set, job.axes - 1, each),
+          job_(job),
+          slab_(static_cast<size_t>(slabs_)) {}
+
+    void run() {
+        workers_.run(0, job_.labels ? SHARE_PARTS : 1,
+                     [&](size_t i) { each_slab(i, [&](int64_t k) { find_parts(workers_[i], k); }); });
+        const int64_t count = join();
+        if (job_.count) *job_.count = count;
+        if (!job_.labels) return;
+        workers_.run(SHARE_PARTS, 1, [&](size_t i) {
+            each_slab(i, [&](int64_t k) {
+                if (set_of(k).pixels() > 0) run_here(workers_[i], labels_job(workers_[i], k));
+            });
+        });
+    }
+
+  private:
+    static constexpr double SHARE_PARTS = 0.4;               // of the progress: until numbers are known
+    static constexpr int64_t LEAST_ROOM = int64_t(1) << 16;  // parts of a slab for which there is room at first
+
+    /// What a slab tells, and is told; `is` points to it.
+    struct SlabLabels {
+        std::vector<int64_t> first, last, numbers;
+        std::vector<apsis_part> parts;
+        apsis_slab_labels is = {};
+    };
+
+    bool needs_parts() const { return job_.by_value || job_.selects() || job_.capacity > 0; }
+
+    void find_parts(apsis_context &context, int64_t k) {
+        SlabLabels &slab = slab_[k];
+        slab.is.start = start_of(k), slab.is.rows = rows_of(k);
+        const auto face = [&](std::vector<int64_t> &numbers) {
+            numbers.resize(static_cast<size_t>(job_.columns()));
+            return numbers.data();
+        };
+        if (k > 0) slab.is.first = face(slab.first);
+        if (k + 1 < slabs_) slab.is.last = face(slab.last);
+        if (set_of(k).pixels() == 0) return;
+        ComponentsJob parts = without_selection();
+        parts.set = set_of(k);
+        parts.labels = {};
+        parts.start = slab.is.start;
+        parts.as_parts = true;
+        parts.count = &slab.is.count;
+        take_faces(parts, slab.is, parts.first, parts.last);
+        int64_t room = needs_parts() ? LEAST_ROOM : 0;
+        do {  // a second time if there was no room for all
+            slab.parts.resize(static_cast<size_t>(room));
+            parts.components = reinterpret_cast<apsis_component *>(slab.parts.data());
+            parts.capacity = room;
+            run_parts(context, parts);
+            room = slab.is.count;
+        } while (needs_parts() && parts.capacity < room);
+        slab.is.parts = slab.parts.data(), slab.is.capacity = parts.capacity;
+        if (!job_.selects()) return;
+        slab.numbers.resize(static_cast<size_t>(slab.is.count));
+        slab.is.numbers = slab.numbers.data();
+    }
+
+    int64_t join() {
+        std::vector<apsis_slab_labels> told;
+        for (const SlabLabels &slab : slab_) told.push_back(slab.is);
+        slabs::JoinJob join;
+        static_cast<ComponentsJob &>(join) = job_;
+        join.slabs = told.data();
+        join.slab_count = slabs_;
+        Arena arena(Arena::threads_for(workers_[0].threads));
+        const int64_t count = slabs::join(join, arena);
+        for (int64_t k = 0; k < slabs_; ++k) slab_[k].is = told[k];
+        apsis_slab_measure(std::min(count, job_.capacity), reinterpret_cast<const apsis_part *>(job_.components),
+                           job_.components);
+        return count;
+    }
+
+    ComponentsJob labels_job(const apsis_context &context, int64_t k) {
+        apsis_slab_labels &slab = slab_[k].is;
+        ComponentsJob labels = without_selection();
+        labels.set = has_found(context) ? found_set(context, set_of(k)) : set_of(k);
+        labels.labels = part_of_slab(job_.labels, k);
+        labels.count = &slab.count;
+        take_numbers(slab, labels);
+        return labels;
+    }
+
+    ComponentsJob without_selection() const {
+        ComponentsJob all = job_;
+        all.no_border = all.no_inner = false;
+        all.min_area = 0, all.max_area = all.largest = INT64_MAX;
+        all.components = nullptr;
+        all.capacity = 0;
+        return all;
+    }
+
+    const ComponentsJob &job_;
+    std::vector<SlabLabels> slab_;
+};
+
+}  // namespace
+
+bool can_be_cut(const apsis_context &context, const ComponentsJob &job) {
+    return context.own_memory() == APSIS_DEVICE && is_on_host(job.set) && is_on_host(job.labels) && job.method == APSIS_AUTO &&
+           !job.as_parts && !job.told.is_any && !job.by_delta() && !job.periodic.any() &&
+           !(job.axes == 2 && job.set.size[2] > 1);
+}
+
+void run_in_slabs(apsis_context &context, const ComponentsJob &job) {
+    run_cut<ComponentsCut>(context, job, job.set.size[job.axes - 1]);
+}
+
+}  // namespace apsis

@@ -1,0 +1,34 @@
+// What a slab of a label image is told, for its maps.
+#pragma once
+
+#include <vector>
+
+#include "api/jobs.h"
+#include "slabs/runs.h"
+
+namespace apsis {
+
+/// The row of a slab next to what is above it, or below.
+struct Edge {
+    const char *name;
+    slabs::End end;       // of the runs that are told there
+    const int64_t *told;  // as in apsis_slab
+    int64_t row, beside;  // of the image: the slab's own one, and the one next to it
+};
+
+/// The edges of a slab that lie inside the image.
+std::vector<Edge> edges_of(const apsis_slab &slab, int64_t rows);
+
+/// Where distances lead from the labels of a slab, beyond its rows.  The job, which has pixels, points there.
+class BeyondLabels {
+  public:
+    BeyondLabels(apsis_context &context, const apsis_slab &slab, DistanceJob &job);
+
+  private:
+    std::vector<int64_t> above_, below_;
+};
+
+/// Gives a job whose cells have labels those of the sites beyond its rows.
+void take_labels_beyond(const apsis_slab &slab, DistanceJob &job);
+
+}  // namespace apsis
