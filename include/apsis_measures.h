@@ -144,7 +144,7 @@ typedef struct apsis_surface_distances {
  * In host memory; the call returns when it is done.  The surfaces are the work of the host's cores, the
  * distances the device's.  The call takes up to 11 bytes of host memory for a pixel of the largest box, and 16
  * for a point of its surfaces, beside the workspace of apsis_distance and of apsis_statistics; and images of
- * APSIS_DEVICE memory are copied to the host, sets of wide pixels as bits.  max_distance is not for this call.
+ * APSIS_DEVICE memory are copied to the host, and bits, and sets of wider pixels, become bytes.  max_distance is not for this call.
  * Corners take spacings from 1e-60 to 1e60.
  *
  * @param first, second  APSIS_BIT or an integer type, of one size.

@@ -128,6 +128,7 @@ std::vector<apsis_part> find_boxes(apsis_context &context, const Question &quest
         job.set = question.sets[k];
         job.found = &found[k];
         if (job.set.pixels() > 0) run(context, job);
+        std::erase_if(found[k], [](const apsis_part &each) { return each.value == 0; });
         if (question.is_dense) check_fit(k ? "second" : "first", found[k], job.set.size, is_table, capacity);
         for (apsis_part &each : found[k])
             if (!question.by_value) each.value = 1;
@@ -233,10 +234,12 @@ apsis_surface_distances summary_of(const Question &question, int64_t value, Poin
 
 void run(apsis_context &context, Question &question, apsis_surface_distances *distances, int64_t capacity, int64_t *count) {
     context.refuse_capture("surfaces are found on the host");
-    std::unique_ptr<uint8_t[]> copies[2], bits[2];
-    for (int k = 0; k < 2; ++k)
-        if (!question.by_value && is_wide(question.sets[k].type))  // which may have a value for each pixel
-            bits[k] = bring_to_host(context, question.sets[k], APSIS_BIT);
+    std::unique_ptr<uint8_t[]> copies[2], bytes[2];
+    for (int k = 0; k < 2; ++k) {
+        const apsis_type type = question.sets[k].type;
+        const bool may_be_many = is_wide(type) && !question.by_value;  // a set may have as many values as pixels
+        if (may_be_many || type == APSIS_BIT) bytes[k] = bring_to_host(context, question.sets[k], APSIS_U8);
+    }
     const std::vector<apsis_part> boxes = find_boxes(context, question, distances, capacity);
     const auto values = static_cast<int64_t>(boxes.size());
     if (count) *count = !question.is_dense ? values : values ? boxes.back().value + 1 : 0;

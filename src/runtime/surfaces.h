@@ -10,7 +10,7 @@ namespace apsis {
 
 /// A set, or a value of a label image, and the box of pixels that holds it.
 struct SurfaceJob {
-    View image;  // in host memory
+    View image;  // in host memory, not of bits
     bool by_value = false;
     int64_t value = 1;            // by_value: the set is its pixels, otherwise those that are not 0
     int64_t lower[3] = {0, 0, 0}; // the first pixel of the box

@@ -40,10 +40,6 @@ void find_row(const uint8_t *from, int64_t stride, int64_t count, bool by_value,
 void find_members(const SurfaceJob &job, const uint8_t *from, uint8_t *to) {
     const View &image = job.image;
     const int64_t first = job.lower[0], count = job.size[0];
-    if (image.type == APSIS_BIT) {
-        for (int64_t x = 0; x < count; ++x) to[x] = is_set(image, from, first + x);
-        return;
-    }
     with_label_type(image.type, [&]<class Pixel>(Pixel) {
         find_row<Pixel>(from + first * image.stride[0], image.stride[0], count, job.by_value, job.value, to);
     });
