@@ -142,8 +142,8 @@ typedef struct apsis_surface_distances {
  * two distances in proportion.  Of corners it is the least distance up to which that part of the area is.
  *
  * In host memory; the call returns when it is done.  The surfaces are the work of the host's cores, the
- * distances the device's.  The call takes up to 11 bytes of host memory for a pixel of the largest box, and 16
- * for a point of its surfaces, beside the workspace of apsis_distance and of apsis_statistics; and images of
+ * distances the device's.  The call takes 7 bytes of host memory for a pixel of the largest box, or 11 if the
+ * square of a distance might reach 2^30, and 16 for a point of its surfaces, beside the workspace of apsis_distance and of apsis_statistics; and images of
  * APSIS_DEVICE memory are copied to the host, and bits, and sets of wider pixels, become bytes.  max_distance is not for this call.
  * Corners take spacings from 1e-60 to 1e60.
  *

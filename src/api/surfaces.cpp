@@ -158,23 +158,30 @@ Points points_of(apsis_context &context, const Question &question, const apsis_p
     Points points;
     if (surface.size[0] == 0) return points;
     DistanceJob job = distances_in(question, surface.size);
-    const auto count = static_cast<size_t>(job.set.pixels());
+    const int64_t all = job.set.pixels();
     std::unique_ptr<uint8_t[]> marks[2];
+    int64_t count[2];
     for (int k = 0; k < 2; ++k) {
-        marks[k] = std::make_unique_for_overwrite<uint8_t[]>(count);
+        marks[k] = std::make_unique_for_overwrite<uint8_t[]>(static_cast<size_t>(all));
         surface.image = question.sets[k];
         mark_surface(surface, marks[k].get(), arena);
+        count[k] = all - std::count(marks[k].get(), marks[k].get() + all, 0);
+        points.of[k].reserve(static_cast<size_t>(count[k]));
     }
-    const auto lengths = std::make_unique_for_overwrite<double[]>(count);
-    job.distance = job.set, job.distance.type = APSIS_F64;
-    job.distance = packed_like(job.distance, lengths.get(), APSIS_HOST);
+    job.distance = job.set;
+    job.distance.type = is_narrow(job.measure) ? APSIS_I32 : APSIS_I64;  // costs; their roots are for the points alone
+    const auto costs = std::make_unique_for_overwrite<uint8_t[]>(static_cast<size_t>(packed_bytes(job.distance)));
+    job.distance = packed_like(job.distance, costs.get(), APSIS_HOST);
     for (int k = 0; k < 2; ++k, stages.next()) {
-        const uint8_t *const own = marks[k].get();
         job.set = packed_like(job.set, marks[!k].get(), APSIS_HOST);
-        run(context, job);
-        points.of[k].reserve(count - static_cast<size_t>(std::count(own, own + count, 0)));
-        for (size_t i = 0; i < count; ++i)
-            if (own[i]) points.of[k].push_back({lengths[i], question.weight[own[i]]});
+        if (count[0] > 0 && count[1] > 0) run(context, job);
+        for (int64_t i = 0; i < all; ++i) {
+            const uint8_t mark = marks[k][static_cast<size_t>(i)];
+            if (mark == 0) continue;
+            const double length =
+                count[!k] > 0 ? length_of<double>(job.measure, value_at(job.distance, job.distance.data, i)) : INFINITY;
+            points.of[k].push_back({length, question.weight[mark]});
+        }
     }
     return points;
 }
