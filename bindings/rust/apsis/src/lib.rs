@@ -42,7 +42,7 @@ pub use context::{device_count, Component, Contact, Context, Device, Extent};
 pub use error::{Error, Status};
 pub use image::{DeviceImage, Image, ImageMut, Pixel, Source, Target, Writable};
 pub use measures::{Measure, Path, SurfaceDistances};
-pub use options::{Method, Metric, Operation, Options};
+pub use options::{Method, Metric, Operation, Options, Surface};
 pub use slabs::{measure, Beside, Labels, Part, Paths, Slab, Summary};
 
 /// What [`Context::measures`] is asked for: these, combined by `|`.
