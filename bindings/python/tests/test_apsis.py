@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import apsis
-from apsis import _library, slabs
+from apsis import _library, metrics, slabs
 
 INCLUDE = pathlib.Path(__file__).parents[3] / "include"
 HEADER = "".join((INCLUDE / name).read_text() for name in ("apsis.h", "apsis_measures.h"))
