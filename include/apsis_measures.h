@@ -73,50 +73,93 @@ APSIS_API apsis_status apsis_morphology(apsis_context *context, apsis_operation 
 /* ---- Surface distances -------------------------------------------------- */
 
 /**
+ * What the surface of a set is: points, and how much each of them weighs.  Of the image all that lies
+ * outside is outside of the set.  Values never change; new ones may appear.
+ */
+typedef enum apsis_surface {
+    /** The pixels of the set with one of their 4 (in 3-D 6) neighbours outside of it.  Each weighs 1. */
+    APSIS_SURFACE_PIXELS = 0,
+    /** All pixels of the set.  Each weighs 1. */
+    APSIS_SURFACE_ALL = 1,
+    /** The corners of pixels at which some of the 4 (in 3-D 8) pixels are in the set, and others are not.
+     *  One weighs as much as the contour of marching squares (in 3-D the surface of marching cubes)
+     *  between the centres of these pixels has length (area), in units of spacing. */
+    APSIS_SURFACE_CORNERS = 2,
+    APSIS_SURFACE_FORCE_32 = 0x7fffffff
+} apsis_surface;
+
+/**
  * How far the surfaces of two sets are apart.  Of two numbers the one at 0 is of the
- * pixels of the first surface and their distances to the second, the one at 1 of the
- * pixels of the second and their distances to the first.
+ * points of the first surface and their distances to the second, the one at 1 of the
+ * points of the second and their distances to the first.
  *
- * A distance to a surface without pixels is infinite.  What is said of the pixels of a
+ * A distance to a surface without points is infinite.  What is said of the points of a
  * surface that has none, such as their mean, is not a number; of the two directions the
  * other counts then.  This structure is final.
  */
 typedef struct apsis_surface_distances {
-    int64_t pixels[2];     /**< How many pixels each surface has, */
-    int64_t within[2];     /**< and of these, how many at a distance of at most the tolerance. */
+    int64_t value;         /**< With APSIS_LABELS, the value whose pixels are the sets; otherwise 1. */
+    int64_t points[2];     /**< How many points each surface has, */
+    double  area[2];       /**< what they weigh together, */
+    double  within[2];     /**< and of that, those at a distance of at most the tolerance. */
     double  largest[2];    /**< The directed Hausdorff distances, */
-    double  percentile[2]; /**< their percentiles, between two distances in proportion, */
-    double  mean[2];       /**< and the means. */
+    double  percentile[2]; /**< their percentiles, */
+    double  mean[2];       /**< and the means, weighted. */
     double  hausdorff;            /**< The larger of `largest`. */
     double  hausdorff_percentile; /**< The larger of `percentile`, such as HD95. */
-    double  average;       /**< The average symmetric surface distance: over the pixels of both. */
-    double  dice;          /**< The surface Dice: the part of the pixels of both that `within` counts. */
+    double  average;       /**< The average symmetric surface distance: over the points of both, weighted. */
+    double  dice;          /**< The surface Dice: the part of the area of both that `within` has. */
 } apsis_surface_distances;
 
 /**
- * Compares two sets, such as a segmentation and the truth, by their surfaces.  The
- * surface of a set is its pixels that have one of their 4 (in 3-D 6) neighbours outside
- * of it, or outside of the image.  Distances are those of apsis_distance, between centres
- * of pixels, as APSIS_F64 holds them, with options->metric and options->spacing.
+ * Compares two sets, such as a segmentation and the truth, by their surfaces.  Distances are
+ * those of apsis_distance, between points, as APSIS_F64 holds them, with options->metric and
+ * options->spacing.  What spacings are supported the size of the image says.
  *
- * So it is with MONAI: get_mask_edges has these surfaces, compute_hausdorff_distance gives
- * `hausdorff` and `hausdorff_percentile`, compute_average_surface_distance `mean[0]` and
- * with symmetric=True `average`, compute_surface_dice `dice`.  DeepMind's surface-distance
- * has other surfaces, between pixels, and weighs them by area.
+ *     apsis_surface_distances found;
+ *     st = apsis_surface_distance(ctx, &result, &truth, APSIS_SURFACE_PIXELS, 95, 2.0, &found, 1, NULL, NULL);
  *
- * The call takes 10 bytes of host memory for a pixel, and 8 for a pixel of a surface, beside the
- * workspace of apsis_distance; images of APSIS_DEVICE memory are copied there first.  There are no
- * flags, and max_distance is not for this call.
+ * With APSIS_LABELS two label images are compared value by value: each value other than 0 that
+ * occurs in one of them, or in both, is a pair of sets.  They are told in ascending order, the
+ * first `capacity` of them; with APSIS_DENSE besides, distances[i] is of value i, as in apsis_statistics,
+ * and of 0 and of one that does not occur it is what is said of sets without pixels.  A value
+ * costs what the box costs that holds its pixels in both images.
+ *
+ * So it is with
+ *
+ *     MONAI                       APSIS_SURFACE_PIXELS.  compute_hausdorff_distance is `hausdorff` and
+ *                                 `hausdorff_percentile`, compute_average_surface_distance `mean[0]` and
+ *                                 with symmetric=True `average`, compute_surface_dice `dice`; with
+ *                                 use_subvoxels=True that of APSIS_SURFACE_CORNERS.
+ *     DeepMind's surface-distance APSIS_SURFACE_CORNERS.  compute_average_surface_distance is `mean`,
+ *                                 compute_robust_hausdorff `hausdorff_percentile`,
+ *                                 compute_surface_overlap_at_tolerance `within` / `area`,
+ *                                 compute_surface_dice_at_tolerance `dice`.
+ *     scikit-image                APSIS_SURFACE_ALL.  hausdorff_distance is `hausdorff`, with
+ *                                 method="modified" the larger of `mean`.
+ *
+ * where both sets have pixels.  Of points that weigh 1 a percentile is as numpy.percentile has it, between
+ * two distances in proportion.  Of corners it is the least distance up to which that part of the area is.
+ *
+ * In host memory; the call returns when it is done.  The surfaces are the work of the host's cores, the
+ * distances the device's.  The call takes 7 bytes of host memory for a pixel of the largest box, or 11 if the
+ * square of a distance might reach 2^30, and 16 for a point of its surfaces, beside the workspace of apsis_distance and of apsis_statistics; and images of
+ * APSIS_DEVICE memory are copied to the host, and bits, and sets of wider pixels, become bytes.  max_distance is not for this call.
+ * Corners take spacings from 1e-60 to 1e60.
  *
  * @param first, second  APSIS_BIT or an integer type, of one size.
+ * @param surface        What a surface is.
  * @param percentile     From 0 to 100.
  * @param tolerance      In units of spacing, 0 or more.
- * @param distances      Receives what is found.
+ * @param distances      [capacity]: receives what is found, or NULL.
+ * @param count          Receives how many values there are, 1 without APSIS_LABELS; with APSIS_DENSE one more
+ *                       than the greatest.  May be NULL.
  */
 APSIS_API apsis_status apsis_surface_distance(apsis_context *context, const apsis_image *first,
-                                              const apsis_image *second, double percentile,
-                                              double tolerance, apsis_surface_distances *distances,
-                                              const apsis_options *options);
+                                              const apsis_image *second, apsis_surface surface,
+                                              double percentile, double tolerance,
+                                              apsis_surface_distances *distances, int64_t capacity,
+                                              int64_t *count, const apsis_options *options);
 
 
 /* ---- Thickness ---------------------------------------------------------- *

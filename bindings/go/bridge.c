@@ -61,10 +61,11 @@ apsis_status bridge_medial_axis(apsis_context *context, apsis_image set, void *s
 }
 
 apsis_status bridge_surface_distance(apsis_context *context, apsis_image first, void *first_data, apsis_image second,
-                                     void *second_data, double percentile, double tolerance, apsis_surface_distances *distances,
+                                     void *second_data, apsis_surface surface, double percentile, double tolerance,
+                                     apsis_surface_distances *distances, int64_t capacity, int64_t *count,
                                      const apsis_options *options) {
-    return apsis_surface_distance(context, with_data(&first, first_data), with_data(&second, second_data), percentile,
-                                  tolerance, distances, options);
+    return apsis_surface_distance(context, with_data(&first, first_data), with_data(&second, second_data), surface, percentile,
+                                  tolerance, distances, capacity, count, options);
 }
 
 apsis_status bridge_components(apsis_context *context, apsis_image set, void *set_data, apsis_image labels, void *labels_data,

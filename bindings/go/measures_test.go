@@ -1,6 +1,7 @@
 package apsis
 
 import (
+	"math"
 	"reflect"
 	"strings"
 	"testing"
@@ -56,13 +57,24 @@ func TestBalls(t *testing.T) {
 func TestSurfaceDistance(t *testing.T) {
 	c, first, second := newContext(t), make([]uint8, 45), make([]uint8, 45)
 	first[0], second[9*4+3] = 1, 1
-	found, err := c.SurfaceDistance(Of(first, 9, 5), Of(second, 9, 5), 95, 4.5, nil)
+	found, err := c.SurfaceDistance(Of(first, 9, 5), Of(second, 9, 5), SurfacePixels, 95, 4.5, nil)
 	must(t, err)
-	if found.Hausdorff != 5 || found.Average != 5 || found.Dice != 0 || found.Pixels != [2]int64{1, 1} {
+	if found.Hausdorff != 5 || found.Average != 5 || found.Dice != 0 || found.Points != [2]int64{1, 1} {
 		t.Fatal(found)
 	}
-	if _, err = c.SurfaceDistance(Of(first, 9, 5), Of(second, 9, 5), 101, 0, nil); err == nil ||
+	if _, err = c.SurfaceDistance(Of(first, 9, 5), Of(second, 9, 5), SurfacePixels, 101, 0, nil); err == nil ||
 		!strings.Contains(err.Error(), "percentile is 101") {
 		t.Fatal(err)
+	}
+	found, err = c.SurfaceDistance(Of(first, 9, 5), Of(second, 9, 5), SurfaceCorners, 95, 4.5, nil)
+	must(t, err)
+	if found.Points != [2]int64{4, 4} || math.Abs(found.Area[0]-2*math.Sqrt2) > 1e-12 {
+		t.Fatal(found)
+	}
+	first[44], second[44] = 7, 7
+	all, err := c.LabelSurfaceDistances(Of(first, 9, 5), Of(second, 9, 5), SurfacePixels, 95, 0, nil)
+	must(t, err)
+	if len(all) != 2 || all[0].Hausdorff != 5 || all[1].Value != 7 || all[1].Hausdorff != 0 {
+		t.Fatal(all)
 	}
 }

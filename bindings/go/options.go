@@ -23,6 +23,15 @@ const (
 	Close  Operation = C.APSIS_CLOSE
 )
 
+// SurfaceKind is what the surface of a set is in SurfaceDistance.
+type SurfaceKind int32
+
+const (
+	SurfacePixels  SurfaceKind = C.APSIS_SURFACE_PIXELS  // its pixels with a neighbour outside of it, as MONAI has them
+	SurfaceAll     SurfaceKind = C.APSIS_SURFACE_ALL     // all its pixels, as scikit-image has them
+	SurfaceCorners SurfaceKind = C.APSIS_SURFACE_CORNERS // weighted corners of pixels, as DeepMind's surface-distance has them
+)
+
 // Method is the method to compute with; all but Auto are there for comparison.
 type Method int32
 

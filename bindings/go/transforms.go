@@ -37,18 +37,20 @@ type Contact struct {
 	Area    float64  // of their faces, in units of spacing; in 2-D their length
 }
 
-// SurfaceDistances is how far the surfaces of two sets are apart.  Of two numbers the first is of the pixels of the first
+// SurfaceDistances is how far the surfaces of two sets are apart.  Of two numbers the first is of the points of the first
 // surface.
 type SurfaceDistances struct {
-	Pixels              [2]int64   // how many each surface has,
-	Within              [2]int64   // and of these, how many at a distance of at most the tolerance
+	Value               int64      // of label images, the value; otherwise 1
+	Points              [2]int64   // how many each surface has,
+	Area                [2]float64 // what they weigh together,
+	Within              [2]float64 // and of that, those at a distance of at most the tolerance
 	Largest             [2]float64 // the directed Hausdorff distances,
 	Percentile          [2]float64 // their percentiles,
 	Mean                [2]float64 // and the means
 	Hausdorff           float64    // the larger of Largest
 	HausdorffPercentile float64    // the larger of Percentile
-	Average             float64    // over the pixels of both
-	Dice                float64    // the part of the pixels of both that Within counts
+	Average             float64    // over the points of both
+	Dice                float64    // the part of the area of both that Within has
 }
 
 // ValueMeasure is what is known of a value of a label image: see apsis_measures.h.  What was not asked for is 0.
@@ -139,15 +141,44 @@ func (c *Context) MedialAxis(set, radii Image, options *Options) error {
 }
 
 // SurfaceDistance compares two sets by their surfaces: a percentile from 0 to 100, and a tolerance for Within and Dice.
-func (c *Context) SurfaceDistance(first, second Image, percentile, tolerance float64,
+func (c *Context) SurfaceDistance(first, second Image, surface SurfaceKind, percentile, tolerance float64,
 	options *Options) (SurfaceDistances, error) {
-	var found SurfaceDistances
-	if err := wrongOf("first", first, "second", second); err != nil {
-		return found, err
+	found := make([]SurfaceDistances, 1)
+	_, err := c.surfaceDistances(first, second, surface, percentile, tolerance, found, options)
+	return found[0], err
+}
+
+// LabelSurfaceDistances compares two label images as SurfaceDistance does, each value but 0 that occurs in one of them, in
+// ascending order.
+func (c *Context) LabelSurfaceDistances(first, second Image, surface SurfaceKind, percentile, tolerance float64,
+	options *Options) ([]SurfaceDistances, error) {
+	var asked Options
+	if options != nil {
+		asked = *options
 	}
-	err := c.check(C.bridge_surface_distance(c.handle, first.is, first.data, second.is, second.data, C.double(percentile),
-		C.double(tolerance), (*C.apsis_surface_distances)(unsafe.Pointer(&found)), options.forC()))
-	return found, err
+	asked.Flags |= LabelImage
+	for found := make([]SurfaceDistances, room); ; {
+		n, err := c.surfaceDistances(first, second, surface, percentile, tolerance, found, &asked)
+		if err != nil {
+			return nil, err
+		}
+		if int(n) <= len(found) {
+			return found[:n], nil
+		}
+		found = make([]SurfaceDistances, n)
+	}
+}
+
+func (c *Context) surfaceDistances(first, second Image, surface SurfaceKind, percentile, tolerance float64,
+	found []SurfaceDistances, options *Options) (count int64, err error) {
+	if err := wrongOf("first", first, "second", second); err != nil {
+		return 0, err
+	}
+	var n C.int64_t
+	err = c.check(C.bridge_surface_distance(c.handle, first.is, first.data, second.is, second.data, C.apsis_surface(surface),
+		C.double(percentile), C.double(tolerance), (*C.apsis_surface_distances)(unsafe.Pointer(&found[0])),
+		C.int64_t(len(found)), &n, options.forC()))
+	return int64(n), err
 }
 
 // Components numbers the connected components of the set 1, 2, 3, ... by their lowest index, in labels, which may be None,

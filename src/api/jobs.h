@@ -45,9 +45,9 @@ StatisticsJob check_statistics(const apsis_context &context, const apsis_image *
                                bool need_data);
 ContactsJob check_contacts(const apsis_context &context, const apsis_image *labels, const apsis_options *given, bool need_data);
 
-/// Throws unless all values fit a table with room for so many, in the order of APSIS_DENSE.  Tells of the first pixel that does
-/// not.
-void check_fit(const std::vector<apsis_part> &parts, const int64_t *size, bool is_table, int64_t capacity);
+/// Throws unless all values of an image fit a table with room for so many, in the order of APSIS_DENSE.  Tells of the first
+/// pixel that does not.
+void check_fit(const char *name, const std::vector<apsis_part> &parts, const int64_t *size, bool is_table, int64_t capacity);
 
 // Write what was found to the caller's memory; NULL is not wanted.
 void tell(const StatisticsJob &job, apsis_component *components, int64_t capacity, int64_t *count);

@@ -71,16 +71,16 @@ ContactsJob check_contacts(const apsis_context &context, const apsis_image *labe
     return job;
 }
 
-void check_fit(const std::vector<apsis_part> &parts, const int64_t *size, bool is_table, int64_t capacity) {
+void check_fit(const char *name, const std::vector<apsis_part> &parts, const int64_t *size, bool is_table, int64_t capacity) {
     const apsis_part *worst = nullptr;
     for (const apsis_part &part : parts)
         if ((part.value < 0 || (is_table && part.value >= capacity)) && (!worst || part.first < worst->first)) worst = &part;
     if (!worst) return;
     const int64_t x = worst->first % size[0], y = worst->first / size[0] % size[1], z = worst->first / size[0] / size[1];
     if (worst->value < 0)
-        throw Error(APSIS_ERROR_RANGE, "labels: pixel (%lld, %lld, %lld) is %lld, but a table of APSIS_DENSE begins with 0",
-                    ll(x), ll(y), ll(z), ll(worst->value));
-    throw Error(APSIS_ERROR_RANGE, "labels: pixel (%lld, %lld, %lld) is %lld, but capacity is %lld, for values below that",
+        throw Error(APSIS_ERROR_RANGE, "%s: pixel (%lld, %lld, %lld) is %lld, but a table of APSIS_DENSE begins with 0",
+                    name, ll(x), ll(y), ll(z), ll(worst->value));
+    throw Error(APSIS_ERROR_RANGE, "%s: pixel (%lld, %lld, %lld) is %lld, but capacity is %lld, for values below that", name,
                 ll(x), ll(y), ll(z), ll(worst->value), ll(capacity));
 }
 
@@ -92,7 +92,7 @@ void tell(const StatisticsJob &job, apsis_component *components, int64_t capacit
         if (count) *count = values;
         return;
     }
-    check_fit(found, job.set.size, components, capacity);
+    check_fit("labels", found, job.set.size, components, capacity);
     for (int64_t i = 0; i < capacity; ++i) components[i] = {-1, 0, {-1, -1, -1}, {-1, -1, -1}, {0, 0, 0}, i};
     for (const apsis_part &part : found)
         if (components) apsis_slab_measure(1, &part, components + part.value);

@@ -6,7 +6,7 @@
 #include "api/arguments.h"
 #include "api/enums.h"
 #include "api/guard.h"
-#include "api/halves.h"
+#include "api/stages.h"
 #include "api/options.h"
 
 namespace apsis {
@@ -69,9 +69,9 @@ size_t workspace_of(const apsis_context &context, const MorphologyJob &job) {
 
 void run(apsis_context &context, const MorphologyJob &job) {
     if (!job.has_second) return run(context, job.first);
-    Halves halves(context);
+    Stages stages(context);
     run(context, job.first);
-    halves.next();
+    stages.next();
     run(context, job.second());
 }
 

@@ -8,7 +8,7 @@
 
 #include "api/arguments.h"
 #include "api/guard.h"
-#include "api/halves.h"
+#include "api/stages.h"
 #include "api/options.h"
 #include "runtime/cost_job.h"
 #include "runtime/parallel.h"
@@ -139,10 +139,10 @@ std::vector<apsis_extent> find_extents(apsis_context &context, const apsis_image
     ComponentsJob components = check_components(context, set, nullptr, &neighbours, true);
     if (job.set.pixels() == 0) return {};
     components.count = &count;
-    Halves halves(context);
+    Stages stages(context);
     run(context, components);
     std::vector<apsis_extent> extents(static_cast<size_t>(count));
-    halves.next();
+    stages.next();
     job.extents = extents.data();
     job.capacity = count;
     job.has_farthest = true;
@@ -224,7 +224,7 @@ apsis_status apsis_longest_paths(apsis_context *context, const apsis_image *set,
         job.by_value = (options.flags & APSIS_LABELS) && set->type != APSIS_BIT;
         job.steps = make_steps(options, job.size, job.axes);
         std::vector<int64_t> from, to;
-        Halves halves(*context);
+        Stages stages(*context);
         for (const apsis_extent &extent : find_extents(*context, set, options)) {
             from.push_back(extent.ends[0]);
             to.push_back(extent.ends[1]);
@@ -232,7 +232,7 @@ apsis_status apsis_longest_paths(apsis_context *context, const apsis_image *set,
         std::sort(to.begin(), to.end());
         job.starts = &from;
         job.sources = &to;
-        halves.next();
+        stages.next();
         Found found;
         find_paths(*context, "longest paths", options, job, found);
         tell(found.paths, paths, path_capacity, path_count);

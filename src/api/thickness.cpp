@@ -7,7 +7,7 @@
 
 #include "api/arguments.h"
 #include "api/guard.h"
-#include "api/halves.h"
+#include "api/stages.h"
 #include "api/options.h"
 #include "runtime/balls.h"
 #include "runtime/staging.h"
@@ -71,7 +71,7 @@ bool is_narrow(const DistanceJob &job) {
 void run_balls(apsis_context &context, Call &call, void (*find)(const BallsJob &, Arena &, const Progress &)) {
     DistanceJob &distances = call.distances;
     if (distances.set.pixels() == 0) return;
-    Halves halves(context);
+    Stages stages(context);
     BallsJob job;
     job.axes = distances.axes, job.measure = distances.measure;
     View like = distances.set;
@@ -79,7 +79,7 @@ void run_balls(apsis_context &context, Call &call, void (*find)(const BallsJob &
     const auto squares = std::make_unique_for_overwrite<uint8_t[]>(static_cast<size_t>(packed_bytes(like)));
     distances.distance = job.squares = packed_like(like, squares.get(), APSIS_HOST);
     run(context, distances);
-    halves.next();
+    stages.next();
     std::unique_ptr<uint8_t[]> copy;
     job.out = call.out;
     if (call.out.memory == APSIS_DEVICE) {

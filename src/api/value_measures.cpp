@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <numbers>
 #include <utility>
 #include <vector>
@@ -15,7 +16,6 @@
 #include "api/guard.h"
 #include "api/options.h"
 #include "runtime/measures_job.h"
-#include "runtime/packed.h"
 #include "runtime/staging.h"
 
 namespace apsis {
@@ -72,39 +72,14 @@ MeasuresJob check_measures(const apsis_context &context, const apsis_image *labe
     return job;
 }
 
-/// A copy of an image that the CPU cannot take as it is: one of a device, and then one of bits as bytes of 0 and 1.
-class HostCopy {
-  public:
-    void take(apsis_context &context, View &view) {
-        if (view && view.memory == APSIS_DEVICE) {
-            const View copy = make(view, on_host_);
-            copy_between(context, view, copy);
-            context.backend->sync();
-            view = copy;
-        }
-        if (view && view.type == APSIS_BIT) {
-            View bytes = view;
-            bytes.type = APSIS_U8;
-            bytes = make(bytes, as_bytes_);
-            copy_pixels(view, bytes);
-            view = bytes;
-        }
-    }
-
-  private:
-    static View make(const View &like, std::vector<uint8_t> &pixels) {
-        pixels.resize(static_cast<size_t>(packed_bytes(like)));
-        return packed_like(like, pixels.data(), APSIS_HOST);
-    }
-
-    std::vector<uint8_t> on_host_, as_bytes_;
-};
+/// Makes of an image one that the CPU can take: in host memory, and not of bits.
+std::unique_ptr<uint8_t[]> bring(apsis_context &context, View &image) {
+    return bring_to_host(context, image, image.type == APSIS_BIT ? APSIS_U8 : image.type);
+}
 
 void run(apsis_context &context, MeasuresJob &job) {
     context.refuse_capture("measures are for the host");
-    HostCopy labels, grey;
-    labels.take(context, job.set);
-    grey.take(context, job.grey);
+    const std::unique_ptr<uint8_t[]> labels = bring(context, job.set), grey = bring(context, job.grey);
     context.log("measures: %lld x %lld x %lld pixels on the CPU", static_cast<long long>(job.set.size[0]),
                 static_cast<long long>(job.set.size[1]), static_cast<long long>(job.set.size[2]));
     Arena arena(Arena::threads_for(context.threads));
@@ -228,7 +203,7 @@ void tell(const MeasuresJob &job, apsis_measure *measures, int64_t capacity, int
     }
     std::vector<apsis_part> parts;
     for (const ValueSums &each : found) parts.push_back(each.part);
-    check_fit(parts, job.set.size, measures, capacity);
+    check_fit("labels", parts, job.set.size, measures, capacity);
     for (int64_t i = 0; i < capacity; ++i) {
         measures[i] = {};
         measures[i].component = {-1, 0, {-1, -1, -1}, {-1, -1, -1}, {0, 0, 0}, i};

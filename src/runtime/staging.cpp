@@ -1,8 +1,6 @@
 // Host images in a device context: see staging.h.
 #include "runtime/staging.h"
 
-#include <memory>
-
 #include "runtime/platform.h"
 
 namespace apsis {
@@ -114,6 +112,19 @@ void copy_between(apsis_context &context, const View &from, const View &to) {
         if (!direct) backend.copy(crossing, to);
         backend.sync();
     }
+}
+
+std::unique_ptr<uint8_t[]> bring_to_host(apsis_context &context, View &image, apsis_type type) {
+    if (image.pixels() == 0 || (image.memory == APSIS_HOST && image.type == type)) return nullptr;
+    std::unique_ptr<uint8_t[]> as_it_is;  // a device does not change all types
+    if (image.memory == APSIS_DEVICE && image.type != type) as_it_is = bring_to_host(context, image, image.type);
+    View like = image;
+    like.type = type;
+    auto pixels = std::make_unique_for_overwrite<uint8_t[]>(static_cast<size_t>(packed_bytes(like)));
+    const View copy = packed_like(like, pixels.get(), APSIS_HOST);
+    copy_between(context, image, copy);
+    image = copy;
+    return pixels;
 }
 
 }  // namespace apsis

@@ -2,6 +2,8 @@
 // And sets whose pixels are wide: their bits, in every context.
 #pragma once
 
+#include <memory>
+
 #include "runtime/context.h"
 #include "runtime/packed.h"
 
@@ -56,5 +58,8 @@ class Staging {
 
 /// Copies pixels between any two views of a context, staging what the back end cannot reach.  Waits if it staged.
 void copy_between(apsis_context &context, const View &from, const View &to);
+
+/// Makes of an image one in host memory with pixels of this type, which copy_pixels can give it.  A copy is the caller's to keep.
+std::unique_ptr<uint8_t[]> bring_to_host(apsis_context &context, View &image, apsis_type type);
 
 }  // namespace apsis

@@ -252,9 +252,11 @@ void call_wildly(apsis_context *context, Input &in) {
                                       in.one_in(3) ? odd_real(in) : 2.5, images[0], images[1], options.get());
             break;
         case 12: {
-            apsis_surface_distances found;
-            status = apsis_surface_distance(used, images[0], images[1], in.one_in(3) ? odd_real(in) : 95,
-                                            in.one_in(3) ? odd_real(in) : 2, in.one_in(8) ? nullptr : &found, options.get());
+            apsis_surface_distances found[3];
+            const auto surface = static_cast<apsis_surface>(in.below(4));
+            status = apsis_surface_distance(used, images[0], images[1], surface, in.one_in(3) ? odd_real(in) : 95,
+                                            in.one_in(3) ? odd_real(in) : 2, in.one_in(8) ? nullptr : found,
+                                            in.one_in(8) ? -1 : 3, count, options.get());
             break;
         }
         case 13: status = apsis_thickness(used, images[0], images[1], options.get()); break;

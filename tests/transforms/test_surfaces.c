@@ -1,46 +1,50 @@
-/* apsis_surface_distance: against brute force, and what it says where a surface has no pixels. */
+/* apsis_surface_distance: against brute force, by laws, and what it says where a surface has no points. */
 #include <math.h>
 
-#include <apsis_measures.h>
-
+#include "run_components.h"
 #include "run_distance.h"
+#include "surface_oracle.h"
 
 typedef struct question {
-    problem p; /* its mask is the first set */
+    problem p; /* its mask is the first set; with APSIS_LABELS its bytes stand for values of the type, as everywhere */
     const uint8_t *second;
+    apsis_surface surface;
     double percentile, tolerance;
 } question;
 
-/* ---- What it must be, by looking at every pair of pixels ---- */
+/* ---- What it must be, by looking at every pair of points ---- */
 
-/** Whether pixel i is in the set and a neighbour along an axis is not, or there is none. */
-static bool is_on_surface(const problem *p, const uint8_t *mask, int64_t i) {
-    if (!mask[i]) return false;
-    int64_t step = 1;
-    for (int a = 0; a < p->ndim; step *= p->size[a++]) {
-        const int64_t at = i / step % p->size[a];
-        if (at == 0 || at == p->size[a] - 1 || !mask[i - step] || !mask[i + step]) return true;
-    }
-    return false;
-}
+typedef struct measured {
+    double length, weight;
+} measured;
 
 static int by_length(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
+    const double x = ((const measured *)a)->length, y = ((const measured *)b)->length;
     return (x > y) - (x < y);
 }
 
-/** The sorted lengths from the surface of one set to that of another; returns how many. */
-static int64_t lengths_between(const problem *p, const uint8_t *from, const uint8_t *to, double *length) {
+/** The points of the surface of one set, by their distance to that of another; returns how many. */
+static int64_t points_between(const question *q, const uint8_t *from, const uint8_t *to, measured *point) {
+    const problem p = points_problem(&q->p, q->surface);
+    const int64_t all = pixels_of(&p);
+    double *weight[2];
     int64_t count = 0;
-    for (int64_t i = 0; i < pixels_of(p); ++i) {
-        if (!is_on_surface(p, from, i)) continue;
-        int64_t least = -1;
-        for (int64_t k = 0; k < pixels_of(p); ++k)
-            if (is_on_surface(p, to, k) && (least < 0 || cost_between(p, i, k) < least)) least = cost_between(p, i, k);
-        const double of_cost = p->options.metric == APSIS_EUCLIDEAN ? exact_root(least < 0 ? 0 : least) : (double)least;
-        length[count++] = least < 0 ? INFINITY : p->unit * of_cost;
+    for (int k = 0; k < 2; ++k) {
+        weight[k] = must_alloc((size_t)all * sizeof(double));
+        weigh_points(&q->p, q->surface, k ? to : from, weight[k]);
     }
-    qsort(length, (size_t)count, sizeof *length, by_length);
+    for (int64_t i = 0; i < all; ++i) {
+        if (weight[0][i] == 0) continue;
+        int64_t least = -1;
+        for (int64_t k = 0; k < all; ++k)
+            if (weight[1][k] > 0 && (least < 0 || cost_between(&p, i, k) < least)) least = cost_between(&p, i, k);
+        const double of_cost = p.options.metric == APSIS_EUCLIDEAN ? exact_root(least < 0 ? 0 : least) : (double)least;
+        point[count].weight = weight[0][i];
+        point[count++].length = least < 0 ? INFINITY : p.unit * of_cost;
+    }
+    free(weight[0]);
+    free(weight[1]);
+    qsort(point, (size_t)count, sizeof *point, by_length);
     return count;
 }
 
@@ -53,41 +57,59 @@ static void assert_number(const question *q, const char *name, double got, doubl
     if (is_close_to(got, want)) return;
     char text[256];
     describe(&q->p, text, sizeof text);
-    print_error("%s, percentile %g, tolerance %.17g\n  %s is %.17g, but should be %.17g\n", text, q->percentile, q->tolerance,
-                name, got, want);
+    print_error("%s, surface %d, percentile %g, tolerance %.17g\n  %s is %.17g, but should be %.17g\n", text, (int)q->surface,
+                q->percentile, q->tolerance, name, got, want);
     fail();
 }
 
-static void assert_found(const question *q, const apsis_surface_distances *got) {
-    const int64_t pixels = pixels_of(&q->p);
-    double *length = must_alloc((size_t)(pixels + 1) * sizeof *length), sum = 0, largest[2] = {-1, -1}, rank[2] = {-1, -1};
-    int64_t all = 0, all_within = 0;
-    for (int k = 0; k < 2; ++k) {
-        const int64_t n = lengths_between(&q->p, k ? q->second : q->p.mask, k ? q->p.mask : q->second, length);
-        int64_t within = 0;
-        double own_sum = 0;
-        for (int64_t i = 0; i < n; ++i) within += length[i] <= q->tolerance, own_sum += length[i];
-        all += n, all_within += within, sum += own_sum;
-        assert_int_equal(got->pixels[k], n);
-        assert_int_equal(got->within[k], within);
-        assert_number(q, "mean", got->mean[k], n ? own_sum / (double)n : NAN);
-        if (n == 0) {
-            assert_true(isnan(got->largest[k]) && isnan(got->percentile[k]));
-            continue;
-        }
-        largest[k] = length[n - 1];
+/** Of points that weigh 1, in proportion between two; of others the first up to which there is enough, but for rounding. */
+static void assert_percentile(const question *q, const measured *point, int64_t n, double area, double got) {
+    if (q->surface != APSIS_SURFACE_CORNERS) {
         const double place = q->percentile * (double)(n - 1) / 100;
         const int64_t low = (int64_t)(place + 1e-9), high = low + 1 < n ? low + 1 : low;
-        const double part = fmax(0, place - (double)low);
-        rank[k] = isinf(length[low]) || part < 1e-9 ? length[low] : length[low] * (1 - part) + length[high] * part;
-        assert_true(got->largest[k] == largest[k]);
-        assert_number(q, "percentile", got->percentile[k], rank[k]);
+        const double part = fmax(0, place - (double)low), length = point[low].length;
+        const double want = isinf(length) || part < 1e-9 ? length : length * (1 - part) + point[high].length * part;
+        return assert_number(q, "percentile", got, want);
     }
-    assert_number(q, "hausdorff", got->hausdorff, all ? fmax(largest[0], largest[1]) : NAN);
-    assert_number(q, "hausdorff_percentile", got->hausdorff_percentile, all ? fmax(rank[0], rank[1]) : NAN);
-    assert_number(q, "average", got->average, all ? sum / (double)all : NAN);
-    assert_number(q, "dice", got->dice, all ? (double)all_within / (double)all : NAN);
-    free(length);
+    double below = 0, up_to = 0;
+    bool is_one = false;
+    for (int64_t i = 0; i < n; ++i) {
+        const bool is_equal = is_close_to(got, point[i].length);
+        if (point[i].length < got && !is_equal) below += point[i].weight;
+        if (point[i].length < got || is_equal) up_to += point[i].weight;
+        is_one = is_one || is_equal;
+    }
+    const double wanted = q->percentile / 100 * area, slack = 1e-12 * area;
+    if (!is_one || below > wanted + slack || up_to < wanted - slack) assert_number(q, "percentile of corners", got, NAN);
+}
+
+static void assert_found(const question *q, const uint8_t *const masks[2], const apsis_surface_distances *got) {
+    const problem points = points_problem(&q->p, q->surface);
+    measured *point = must_alloc((size_t)(pixels_of(&points) + 1) * sizeof *point);
+    double sum = 0, area = 0, within = 0;
+    for (int k = 0; k < 2; ++k) {
+        const int64_t n = points_between(q, masks[k], masks[!k], point);
+        double own_sum = 0, own_area = 0, own_within = 0;
+        for (int64_t i = 0; i < n; ++i) {
+            own_sum += point[i].length * point[i].weight, own_area += point[i].weight;
+            if (point[i].length <= q->tolerance) own_within += point[i].weight;
+        }
+        area += own_area, within += own_within, sum += own_sum;
+        assert_int_equal(got->points[k], n);
+        assert_number(q, "area", got->area[k], own_area);
+        assert_number(q, "within", got->within[k], own_within);
+        assert_number(q, "mean", got->mean[k], n ? own_sum / own_area : NAN);
+        assert_number(q, "largest", got->largest[k], n ? point[n - 1].length : NAN);
+        if (n)
+            assert_percentile(q, point, n, own_area, got->percentile[k]);
+        else
+            assert_true(isnan(got->percentile[k]));
+    }
+    assert_number(q, "hausdorff", got->hausdorff, fmax(got->largest[0], got->largest[1]));
+    assert_number(q, "hausdorff_percentile", got->hausdorff_percentile, fmax(got->percentile[0], got->percentile[1]));
+    assert_number(q, "average", got->average, area > 0 ? sum / area : NAN);
+    assert_number(q, "dice", got->dice, area > 0 ? within / area : NAN);
+    free(point);
 }
 
 /* ---- What it is ---- */
@@ -100,11 +122,57 @@ static void check_surfaces(bench *b, const question *q, apsis_type type, unsigne
     put_sites(&first, p);
     put_sites(&second, &other);
     apsis_surface_distances got;
-    assert_ok(b->ctx,
-              apsis_surface_distance(b->ctx, &first.image, &second.image, q->percentile, q->tolerance, &got, &p->options));
+    int64_t count;
+    assert_ok(b->ctx, apsis_surface_distance(b->ctx, &first.image, &second.image, q->surface, q->percentile, q->tolerance, &got,
+                                             1, &count, &p->options));
     frame_assert_unchanged(&first);
     frame_assert_unchanged(&second);
-    assert_found(q, &got);
+    assert_true(count == 1 && got.value == 1);
+    assert_found(q, (const uint8_t *[]){p->mask, q->second}, &got);
+    frame_close(&first);
+    frame_close(&second);
+}
+
+/** Checks each value of two label images, of which a byte of the masks stands for one of the type; room for some records. */
+static void check_labels(bench *b, const question *q, apsis_type type, unsigned layout, int64_t capacity) {
+    const problem *p = &q->p;
+    problem other = *p;
+    other.mask = q->second;
+    const size_t pixels = (size_t)pixels_of(p);
+    frame first = frame_open(b, type, p->ndim, p->size, layout), second = frame_open(b, type, p->ndim, p->size, PACKED);
+    put_set(&first, p);
+    put_set(&second, &other);
+    apsis_surface_distances got[257];
+    memset(got, POISON, sizeof got);
+    int64_t count, values = 0, before = 0;
+    assert_ok(b->ctx, apsis_surface_distance(b->ctx, &first.image, &second.image, q->surface, q->percentile, q->tolerance, got,
+                                             capacity, &count, &p->options));
+    uint8_t *mask[2] = {must_alloc(pixels), must_alloc(pixels)};
+    bool occurs[256] = {false};
+    for (size_t i = 0; i < pixels; ++i) occurs[p->mask[i]] = occurs[q->second[i]] = true;
+    for (int byte = 1; byte < 256; ++byte) values += occurs[byte];
+    const bool is_dense = p->options.flags & APSIS_DENSE;
+    for (int64_t k = 0; k < (is_dense ? capacity : count < capacity ? count : capacity); ++k) {
+        bool is_known = false;
+        assert_true(is_dense ? got[k].value == k : k == 0 || got[k].value > before);
+        before = got[k].value;
+        memset(mask[0], 0, pixels);
+        memset(mask[1], 0, pixels);
+        for (int byte = 1; byte < 256; ++byte) {
+            if (!occurs[byte] || value_of_byte(type, (uint8_t)byte) != got[k].value) continue;
+            is_known = true;
+            for (size_t i = 0; i < pixels; ++i) mask[0][i] = p->mask[i] == byte, mask[1][i] = q->second[i] == byte;
+        }
+        assert_true(is_known || is_dense);
+        assert_found(q, (const uint8_t *[]){mask[0], mask[1]}, &got[k]);
+    }
+    int64_t greatest = 0;
+    for (int byte = 1; byte < 256 && is_dense; ++byte)
+        if (occurs[byte]) greatest = byte;
+    assert_int_equal(count, !is_dense ? values : values ? greatest + 1 : 0);
+    for (int i = 0; i < (int)sizeof *got; ++i) assert_int_equal(((uint8_t *)&got[capacity])[i], POISON);
+    free(mask[0]);
+    free(mask[1]);
     frame_close(&first);
     frame_close(&second);
 }
@@ -113,12 +181,37 @@ static const double percentiles[] = {0, 50, 95, 100, 33.3};
 static const apsis_metric metrics[] = {APSIS_EUCLIDEAN, APSIS_CITY_BLOCK, APSIS_CHESSBOARD};
 
 static void every_pair_of_2x3_masks(bench *b) {
-    for (int i = 0; i < 4096; i += 4096 / effort(4096)) {
+    for (int i = 0; i < 3 * 4096; i += 4096 / effort(4096)) {
         uint8_t masks[2][6];
         for (int k = 0; k < 12; ++k) masks[k / 6][k % 6] = (uint8_t)(i >> k & 1);
-        question q = {new_problem(2, 2, 3, 1, masks[0]), masks[1], percentiles[i % COUNT(percentiles)], i % 3};
+        question q = {new_problem(2, 2, 3, 1, masks[0]), masks[1], (apsis_surface)(i / 4096), percentiles[i % COUNT(percentiles)],
+                      i % 3};
         q.p.options.metric = metrics[i % COUNT(metrics)];
         check_surfaces(b, &q, APSIS_U8, PACKED);
+    }
+}
+
+/** The surface of each of them, and of all between it and one pixel. */
+static void every_2x2x2_mask(bench *b) {
+    for (int i = 0; i < 256; i += 256 / effort(256)) {
+        uint8_t masks[2][8];
+        for (int k = 0; k < 8; ++k) masks[0][k] = (uint8_t)(i >> k & 1), masks[1][k] = k == i % 8;
+        question q = {new_problem(3, 2, 2, 2, masks[0]), masks[1], APSIS_SURFACE_CORNERS, percentiles[i % COUNT(percentiles)], 1};
+        set_spacing(&q.p, 1 + i % 3, 1 + i % 4, 1 + i % 5, 0.75);
+        check_surfaces(b, &q, APSIS_U8, PACKED);
+    }
+}
+
+static void draw_question(chance *c, question *q) {
+    problem *p = &q->p;
+    do
+        for (int a = 0; a < p->ndim; ++a) p->size[a] = 1 + roll_below(c, p->ndim == 2 ? 40 : 12);
+    while (pixels_of(p) > 800);
+    q->surface = (apsis_surface)roll_below(c, 3);
+    p->options.metric = metrics[roll_below(c, 3)];
+    if (roll_below(c, 2)) {
+        const int64_t x = 1 + roll_below(c, 4), equal = p->options.metric == APSIS_CHESSBOARD;
+        set_spacing(p, x, equal ? x : 1 + roll_below(c, 4), equal ? x : 1 + roll_below(c, 4), roll_below(c, 2) ? 0.5 : 1);
     }
 }
 
@@ -126,28 +219,89 @@ static void random_surfaces(bench *b) {
     static const apsis_type sets[] = {APSIS_BIT, APSIS_U8, APSIS_U16, APSIS_I32, APSIS_I64};
     chance c = {2710};
     for (int i = 0; i < effort(300); ++i) {
-        question q = {new_problem(2 + (int)roll_below(&c, 2), 1, 1, 1, NULL), NULL, roll_real(&c) * 100, roll_real(&c) * 4};
-        problem *p = &q.p;
-        do
-            for (int a = 0; a < p->ndim; ++a) p->size[a] = 1 + roll_below(&c, p->ndim == 2 ? 40 : 12);
-        while (pixels_of(p) > 800);
-        p->options.metric = metrics[roll_below(&c, 3)];
-        if (roll_below(&c, 2)) {
-            const int64_t x = 1 + roll_below(&c, 4), equal = p->options.metric == APSIS_CHESSBOARD;
-            set_spacing(p, x, equal ? x : 1 + roll_below(&c, 4), equal ? x : 1 + roll_below(&c, 4),
-                        roll_below(&c, 2) ? 0.5 : 1);
-        }
+        question q = {new_problem(2 + (int)roll_below(&c, 2), 1, 1, 1, NULL), NULL, 0, roll_real(&c) * 100, roll_real(&c) * 4};
+        draw_question(&c, &q);
         uint8_t *masks[2];
         for (int k = 0; k < 2; ++k) {
-            masks[k] = must_alloc((size_t)pixels_of(p));
-            fill_mask(masks[k], p->size, (int)roll_below(&c, MASK_KINDS), roll_real(&c), &c);
+            masks[k] = must_alloc((size_t)pixels_of(&q.p));
+            fill_mask(masks[k], q.p.size, (int)roll_below(&c, MASK_KINDS), roll_real(&c), &c);
         }
-        p->mask = masks[0], q.second = masks[1];
+        q.p.mask = masks[0], q.second = masks[1];
         assert_ok(b->ctx, apsis_set_threads(b->ctx, (int)roll_below(&c, 4)));
         check_surfaces(b, &q, sets[roll_below(&c, COUNT(sets))],
                        roll_below(&c, 2) ? (unsigned)roll_below(&c, LAYOUTS) : PACKED);
         free(masks[0]);
         free(masks[1]);
+    }
+}
+
+/** Boxes of values here and there, over each other, some of them in one image alone. */
+static void random_labels(bench *b) {
+    static const apsis_type types[] = {APSIS_U8, APSIS_U16, APSIS_I32, APSIS_I64, APSIS_BIT};
+    chance c = {2711};
+    for (int i = 0; i < effort(150); ++i) {
+        question q = {new_problem(2 + (int)roll_below(&c, 2), 1, 1, 1, NULL), NULL, 0, roll_real(&c) * 100, roll_real(&c) * 4};
+        draw_question(&c, &q);
+        const apsis_type type = types[roll_below(&c, COUNT(types))];
+        const bool is_dense = (type == APSIS_U8 || type == APSIS_BIT) && roll_below(&c, 2);
+        q.p.options.flags = APSIS_LABELS | (is_dense ? APSIS_DENSE : 0);
+        uint8_t *masks[2];
+        for (int k = 0; k < 2; ++k) {
+            masks[k] = must_alloc((size_t)pixels_of(&q.p));
+            memset(masks[k], 0, (size_t)pixels_of(&q.p));
+            for (int64_t box = roll_below(&c, 8); box > 0; --box) {
+                const uint8_t byte = type == APSIS_BIT ? 1 : (uint8_t)(roll_below(&c, 6) * 40 + roll_below(&c, 2));
+                int64_t lower[3], upper[3];
+                for (int a = 0; a < 3; ++a) {
+                    lower[a] = roll_below(&c, q.p.size[a]);
+                    upper[a] = lower[a] + roll_below(&c, q.p.size[a] - lower[a]);
+                }
+                for (int64_t at = 0; at < pixels_of(&q.p); ++at) {
+                    const int64_t x = at % q.p.size[0], y = at / q.p.size[0] % q.p.size[1], z = at / q.p.size[0] / q.p.size[1];
+                    if (x >= lower[0] && x <= upper[0] && y >= lower[1] && y <= upper[1] && z >= lower[2] && z <= upper[2])
+                        masks[k][at] = byte;
+                }
+            }
+        }
+        q.p.mask = masks[0], q.second = masks[1];
+        check_labels(b, &q, type, roll_below(&c, 2) ? (unsigned)roll_below(&c, LAYOUTS) : PACKED,
+                     is_dense ? 256 : roll_below(&c, 8));
+        free(masks[0]);
+        free(masks[1]);
+    }
+}
+
+/** A set against itself; two sets exchanged; two sets moved in a larger image.  The bytes are the same. */
+static void laws(bench *b) {
+    enum { SIDE = 24, ROOM = 29 };
+    static uint8_t masks[2][SIDE * SIDE * SIDE], moved[2][ROOM * ROOM * ROOM];
+    chance c = {2712};
+    for (int i = 0; i < effort(12); ++i) {
+        const int64_t size[3] = {SIDE, SIDE, SIDE}, by[3] = {roll_below(&c, 6), roll_below(&c, 6), roll_below(&c, 6)};
+        memset(moved, 0, sizeof moved);
+        apsis_image images[2], away[2];
+        for (int k = 0; k < 2; ++k) {
+            fill_mask(masks[k], size, NOISE + (int)roll_below(&c, 4), 0.4, &c);
+            for (int64_t z = 0; z < SIDE; ++z)
+                for (int64_t y = 0; y < SIDE; ++y)
+                    memcpy(&moved[k][by[0] + ROOM * (y + by[1] + ROOM * (z + by[2]))], &masks[k][SIDE * (y + SIDE * z)], SIDE);
+            images[k] = (apsis_image){.data = masks[k], .type = APSIS_U8, .ndim = 3, .size = {SIDE, SIDE, SIDE}};
+            away[k] = (apsis_image){.data = moved[k], .type = APSIS_U8, .ndim = 3, .size = {ROOM, ROOM, ROOM}};
+        }
+        apsis_options options = APSIS_OPTIONS_INIT;
+        options.spacing[0] = 0.7, options.spacing[1] = 1.25, options.spacing[2] = 2;
+        const apsis_surface surface = (apsis_surface)(i % 3);
+        apsis_surface_distances found, exchanged, same, far;
+        assert_ok(b->ctx, apsis_surface_distance(b->ctx, images, images + 1, surface, 95, 1.5, &found, 1, NULL, &options));
+        assert_ok(b->ctx, apsis_surface_distance(b->ctx, images + 1, images, surface, 95, 1.5, &exchanged, 1, NULL, &options));
+        assert_ok(b->ctx, apsis_surface_distance(b->ctx, away, away + 1, surface, 95, 1.5, &far, 1, NULL, &options));
+        assert_ok(b->ctx, apsis_surface_distance(b->ctx, images, images, surface, 95, 0, &same, 1, NULL, &options));
+        assert_memory_equal(&found, &far, sizeof found);
+        assert_true(same.hausdorff == 0 && same.average == 0 && same.dice == 1 && same.within[0] == same.area[1]);
+        for (int k = 0; k < 2; ++k)
+            assert_true(found.mean[k] == exchanged.mean[!k] && found.percentile[k] == exchanged.percentile[!k] &&
+                        found.within[k] == exchanged.within[!k] && found.largest[k] == exchanged.largest[!k]);
+        assert_number(&(question){{0}, NULL, surface, 95, 1.5}, "average", exchanged.average, found.average);
     }
 }
 
@@ -167,45 +321,75 @@ static void balls(bench *b) {
         apsis_options options = APSIS_OPTIONS_INIT;
         options.metric = metrics[k];
         apsis_surface_distances got;
-        assert_ok(b->ctx, apsis_surface_distance(b->ctx, &first, &second, 95, 1, &got, &options));
+        assert_ok(b->ctx, apsis_surface_distance(b->ctx, &first, &second, APSIS_SURFACE_PIXELS, 95, 1, &got, 1, NULL, &options));
         assert_true(got.hausdorff == want[k] && got.largest[0] == want[k]);
-        assert_ok(b->ctx, apsis_surface_distance(b->ctx, &first, &first, 95, 0, &got, &options));
-        assert_true(got.hausdorff == 0 && got.average == 0 && got.dice == 1 && got.pixels[0] == got.pixels[1]);
+        assert_ok(b->ctx, apsis_surface_distance(b->ctx, &first, &first, APSIS_SURFACE_PIXELS, 95, 0, &got, 1, NULL, &options));
+        assert_true(got.hausdorff == 0 && got.average == 0 && got.dice == 1 && got.points[0] == got.points[1]);
     }
 }
 
 static void bad_calls(bench *b) {
     uint8_t pixels[16] = {1};
-    apsis_image set = {.data = pixels, .type = APSIS_U8, .ndim = 2, .size = {4, 4}}, other = set;
+    int32_t numbers[16] = {0, 0, 0, -3, 9};
+    apsis_image set = {.data = pixels, .type = APSIS_U8, .ndim = 2, .size = {4, 4}}, other = set, labels = set;
+    labels.data = numbers, labels.type = APSIS_I32;
     apsis_options options = APSIS_OPTIONS_INIT;
-    apsis_surface_distances found;
+    apsis_surface_distances found[4];
+    int64_t count;
+#define CALL(first, second, surface, percentile, tolerance, to, room)                                                       \
+    apsis_surface_distance(b->ctx, first, second, (apsis_surface)(surface), percentile, tolerance, to, room, &count, &options)
 #define REFUSED(first, second, percentile, tolerance, to, status, text) \
-    assert_fails(b->ctx, apsis_surface_distance(b->ctx, first, second, percentile, tolerance, to, &options), status, text)
-    REFUSED(NULL, &set, 95, 1, &found, APSIS_ERROR_ARGUMENT, "surface_distance: |first is NULL");
-    REFUSED(&set, NULL, 95, 1, &found, APSIS_ERROR_ARGUMENT, "second is NULL");
-    REFUSED(&set, &set, 95, 1, NULL, APSIS_ERROR_ARGUMENT, "distances is NULL");
-    REFUSED(&set, &set, -1, 1, &found, APSIS_ERROR_ARGUMENT, "percentile is -1|0 to 100");
-    REFUSED(&set, &set, 100.5, 1, &found, APSIS_ERROR_ARGUMENT, "percentile is 100.5");
-    REFUSED(&set, &set, NAN, 1, &found, APSIS_ERROR_ARGUMENT, "percentile is |nan");
-    REFUSED(&set, &set, 95, -1, &found, APSIS_ERROR_ARGUMENT, "tolerance is -1|0 or more");
+    assert_fails(b->ctx, CALL(first, second, 0, percentile, tolerance, to, 1), status, text)
+    REFUSED(NULL, &set, 95, 1, found, APSIS_ERROR_ARGUMENT, "surface_distance: |first is NULL");
+    REFUSED(&set, NULL, 95, 1, found, APSIS_ERROR_ARGUMENT, "second is NULL");
+    REFUSED(&set, &set, 95, 1, NULL, APSIS_ERROR_ARGUMENT, "distances is NULL, but capacity is 1");
+    REFUSED(&set, &set, -1, 1, found, APSIS_ERROR_ARGUMENT, "percentile is -1|0 to 100");
+    REFUSED(&set, &set, 100.5, 1, found, APSIS_ERROR_ARGUMENT, "percentile is 100.5");
+    REFUSED(&set, &set, NAN, 1, found, APSIS_ERROR_ARGUMENT, "percentile is |nan");
+    REFUSED(&set, &set, 95, -1, found, APSIS_ERROR_ARGUMENT, "tolerance is -1|0 or more");
+    assert_fails(b->ctx, CALL(&set, &set, 3, 95, 1, found, 1), APSIS_ERROR_ARGUMENT, "surface is 3|apsis_surface");
+    assert_fails(b->ctx, CALL(&set, &set, 0, 95, 1, found, -1), APSIS_ERROR_ARGUMENT, "capacity is -1");
     other.size[0] = 3;
-    REFUSED(&set, &other, 95, 1, &found, APSIS_ERROR_ARGUMENT, "first|second|size");
+    REFUSED(&set, &other, 95, 1, found, APSIS_ERROR_ARGUMENT, "first|second|size");
     other.size[0] = 4, other.type = APSIS_F32;
-    REFUSED(&set, &other, 95, 1, &found, APSIS_ERROR_ARGUMENT, "second: type is APSIS_F32");
+    REFUSED(&set, &other, 95, 1, found, APSIS_ERROR_ARGUMENT, "second: type is APSIS_F32");
     options.flags = APSIS_SLICES;
-    REFUSED(&set, &set, 95, 1, &found, APSIS_ERROR_ARGUMENT, "flags is 0x8|takes none");
+    REFUSED(&set, &set, 95, 1, found, APSIS_ERROR_ARGUMENT, "flags is 0x8|APSIS_LABELS and APSIS_DENSE alone");
+    options.flags = APSIS_DENSE;
+    REFUSED(&set, &set, 95, 1, found, APSIS_ERROR_ARGUMENT, "APSIS_DENSE is set|APSIS_LABELS");
+    options.flags = APSIS_DENSE | APSIS_LABELS;
+    assert_fails(b->ctx, CALL(&set, &labels, 0, 95, 1, found, 4), APSIS_ERROR_RANGE,
+                 "second: pixel (3, 0, 0) is -3|begins with 0");
+    numbers[3] = 0;
+    assert_fails(b->ctx, CALL(&labels, &set, 0, 95, 1, found, 4), APSIS_ERROR_RANGE,
+                 "first: pixel (0, 1, 0) is 9|capacity is 4");
+    assert_ok(b->ctx, CALL(&labels, &set, 0, 95, 1, NULL, 0));
+    assert_int_equal(count, 10);
     options.flags = 0, options.max_distance = 2;
-    REFUSED(&set, &set, 95, 1, &found, APSIS_ERROR_ARGUMENT, "max_distance is 2");
+    REFUSED(&set, &set, 95, 1, found, APSIS_ERROR_ARGUMENT, "max_distance is 2");
     options.max_distance = 0, options.method = APSIS_SWEEP;
-    REFUSED(&set, &set, 95, 1, &found, APSIS_ERROR_ARGUMENT, "APSIS_AUTO");
+    REFUSED(&set, &set, 95, 1, found, APSIS_ERROR_ARGUMENT, "APSIS_AUTO");
+    options.method = APSIS_AUTO, options.spacing[0] = 1e-70, options.spacing[1] = 1e-70;
+    assert_fails(b->ctx, CALL(&set, &set, APSIS_SURFACE_CORNERS, 95, 1, found, 1), APSIS_ERROR_UNSUPPORTED,
+                 "spacing[0] is 1e-70|APSIS_SURFACE_CORNERS");
+    assert_ok(b->ctx, CALL(&set, &set, APSIS_SURFACE_PIXELS, 95, 1, found, 1));
     const apsis_image empty = {.type = APSIS_U8, .ndim = 2, .size = {0, 7}};
-    assert_ok(b->ctx, apsis_surface_distance(b->ctx, &empty, &empty, 95, 1, &found, NULL));
-    assert_true(isnan(found.hausdorff) && found.pixels[0] == 0);
+    options = (apsis_options)APSIS_OPTIONS_INIT;
+    for (int surface = 0; surface < 3; ++surface) {
+        assert_ok(b->ctx, CALL(&empty, &empty, surface, 95, 1, found, 1));
+        assert_true(isnan(found[0].hausdorff) && found[0].points[0] == 0 && found[0].value == 1 && count == 1);
+    }
+    options.flags = APSIS_LABELS;
+    assert_ok(b->ctx, CALL(&empty, &empty, 0, 95, 1, found, 1));
+    assert_int_equal(count, 0);
 }
 
 static const test_case cases[] = {
     TEST(every_pair_of_2x3_masks, EVERYWHERE),
+    TEST(every_2x2x2_mask, EVERYWHERE),
     TEST(random_surfaces, EVERYWHERE),
+    TEST(random_labels, EVERYWHERE),
+    TEST(laws, WITH_HOST_IMAGES),
     TEST(balls, WITH_HOST_IMAGES),
     TEST(bad_calls, WITH_HOST_IMAGES),
 };

@@ -5,6 +5,7 @@ const AUTO_METHODS = (auto=0, raster_scan=1, sweep=2, jump_flood=3, tile_fill=4,
 const METRICS = (euclidean=0, city_block=1, chessboard=2, chamfer=3)
 const METRIC_NAMES = merge(METRICS, (cityblock=METRICS.city_block, taxicab=METRICS.city_block, manhattan=METRICS.city_block))
 const OPERATIONS = (dilate=0, erode=1, open=2, close=3)
+const SURFACES = (pixels=0, all=1, corners=2)
 const DEVICES = (cpu=-1, best=-2)
 const HOST, DEVICE = Cint(0), Cint(1)
 const COMPLEMENT, SIGNED, CONNECTED, SLICES, NO_BORDER, NO_INNER, MIXED, LABELS, BORDER, DENSE = UInt32.(1 .<< (0:9))
@@ -70,8 +71,10 @@ end
 
 "How far two surfaces are apart.  Of two numbers the first is of the first surface."
 struct SurfaceDistances
-    pixels::NTuple{2,Int64}
-    within::NTuple{2,Int64}
+    value::Int64
+    points::NTuple{2,Int64}
+    area::NTuple{2,Float64}
+    within::NTuple{2,Float64}
     largest::NTuple{2,Float64}
     percentile::NTuple{2,Float64}
     mean::NTuple{2,Float64}

@@ -142,23 +142,28 @@ function balls(name, set; type=Float32, out=nothing, complement=false, slices=fa
 end
 
 """
-    surface_distance(first, second; percentile=95, tolerance=0, spacing=1, metric=:euclidean, context)
+    surface_distance(first, second; surface=:pixels, percentile=95, tolerance=0, labels=false, spacing=1, metric=:euclidean,
+                     context)
 
-Compares two sets by their surfaces: [`SurfaceDistances`](@ref).
+Compares two sets by their surfaces: [`SurfaceDistances`](@ref).  `surface` is `:pixels`, those with a neighbour outside of the set
+(MONAI), `:all` of them (scikit-image), or `:corners`, weighted (DeepMind's surface-distance).  With `labels=true` every value other
+than 0 is a set of its own: a vector, in ascending order of the values.
 """
-function surface_distance(first::AbstractArray, second::AbstractArray; percentile=95, tolerance=0,
+function surface_distance(first::AbstractArray, second::AbstractArray; surface=:pixels, percentile=95, tolerance=0, labels=false,
                           context=context_on(device_of(first)), kw...)
-    first, second = as_set(first), as_set(second)
+    first, second = as_given(first, labels), as_given(second, labels)
     check_dimensions(first)
     size(first) == size(second) ||
         throw(DimensionMismatch("second has size $(size(second)), but first has $(size(first))"))
-    found = Ref{SurfaceDistances}()
-    asked = options(first; kw...)
+    asked = options(first; flags=flags(LABELS => labels), kw...)
     prepare(context, first)
-    GC.@preserve first second check(context, ccall(symbol(:apsis_surface_distance), Cint,
-        (Ptr{Cvoid}, Ptr{CImage}, Ptr{CImage}, Cdouble, Cdouble, Ptr{SurfaceDistances}, Ptr{COptions}), context.handle,
-        reference(first), reference(second), percentile, tolerance, found, asked))
-    return found[]
+    known = known_of(SurfaceDistances, true, labels ? ROOM : 1) do room, count
+        GC.@preserve first second check(context, ccall(symbol(:apsis_surface_distance), Cint,
+            (Ptr{Cvoid}, Ptr{CImage}, Ptr{CImage}, Cint, Cdouble, Cdouble, Ptr{SurfaceDistances}, Int64, Ptr{Int64},
+             Ptr{COptions}), context.handle, reference(first), reference(second), chosen("surface", surface, SURFACES),
+            percentile, tolerance, room, length(room), count, asked))
+    end
+    return labels ? known : only(known)
 end
 
 """

@@ -136,8 +136,11 @@ end
         first, second = falses(9, 5), falses(9, 5)
         first[1, 1] = second[4, 5] = true
         found = Apsis.surface_distance(first, second; tolerance=4.5)
-        @test (found.hausdorff, found.average, found.dice, found.pixels) == (5, 5, 0, (1, 1))
+        @test (found.hausdorff, found.average, found.dice, found.points) == (5, 5, 0, (1, 1))
         @test Apsis.surface_distance(first, second; tolerance=5).dice == 1
+        @test Apsis.surface_distance(first, second; surface=:corners).area[1] ≈ 2 * sqrt(2)
+        known = Apsis.surface_distance(UInt8[1 0 0; 0 0 7], UInt8[0 0 1; 0 0 7]; labels=true)
+        @test [(each.value, each.hausdorff) for each in known] == [(1, 2), (7, 0)]
         @test fails(() -> Apsis.surface_distance(first, second; percentile=101), Apsis.ApsisError, "percentile is 101")
         @test fails(() -> Apsis.surface_distance(first, falses(3, 3)), DimensionMismatch, "second")
     end

@@ -40,12 +40,18 @@ MEASURE = np.dtype([("component", COMPONENT), ("border", "i8"), ("euler", "i8"),
 PATH = np.dtype([("start", "i8"), ("seed", "i8"), ("first", "i8"), ("count", "i8"), ("length", "f8"), ("cost", "f8"),
                  ("straight", "f8"), ("tortuosity", "f8")])
 
+#: How far two surfaces are apart: see apsis_surface_distances.  Of pairs the first is of the first array's surface.
+SURFACE_DISTANCES = np.dtype([("value", "i8"), ("points", "i8", 2), ("area", "f8", 2), ("within", "f8", 2),
+                              ("largest", "f8", 2), ("percentile", "f8", 2), ("mean", "f8", 2), ("hausdorff", "f8"),
+                              ("hausdorff_percentile", "f8"), ("average", "f8"), ("dice", "f8")])
+
 
 class SurfaceDistances(NamedTuple):
-    """How far two surfaces are apart: see apsis_surface_distances.  Of pairs the first is of the first array's surface."""
+    """How far the surfaces of two sets are apart: SURFACE_DISTANCES, without a value."""
 
-    pixels: tuple[int, int]
-    within: tuple[int, int]
+    points: tuple[int, int]
+    area: tuple[float, float]
+    within: tuple[float, float]
     largest: tuple[float, float]
     percentile: tuple[float, float]
     mean: tuple[float, float]
@@ -187,23 +193,44 @@ class Context(Calls):
                    *map(arrays.reference, images), ctypes.byref(chosen))
         return arrays.results(outputs)
 
-    def surface_distance(self, first: Array, second: Array, *, percentile: float = 95, tolerance: float = 0,
-                         spacing: Spacing = None, metric: str = "euclidean") -> SurfaceDistances:
+    def surface_distance(self, first: Array, second: Array, *, surface: str = "pixels", percentile: float = 95,
+                         tolerance: float = 0, spacing: Spacing = None, metric: str = "euclidean") -> SurfaceDistances:
         """apsis.metrics.surface_distance in this context."""
         sources = [arrays.as_set("first", first), arrays.as_set("second", second)]
+        fields = self._surface_distances(sources, surface, percentile, tolerance, spacing, metric)[0].tolist()[1:]
+        return SurfaceDistances(*(tuple(each) if isinstance(each, (list, np.ndarray)) else each for each in fields))
+
+    def label_surface_distances(self, first: Array, second: Array, *, surface: str = "pixels", percentile: float = 95,
+                                tolerance: float = 0, spacing: Spacing = None,
+                                metric: str = "euclidean") -> np.ndarray[Any, Any]:
+        """apsis.metrics.label_surface_distances in this context."""
+        sources = [arrays.as_labels("first", first), arrays.as_labels("second", second)]
+        types = [arrays.dtype_in(source) for source in sources]
+        if types[0] != types[1]:  # which may have the same value in other bits
+            raise wrong(f"second has dtype {types[1]}, but first has {types[0]}; convert one of them")
+        known = self._surface_distances(sources, surface, percentile, tolerance, spacing, metric, labels=True)
+        return values.in_order(known, sources[0], "value")
+
+    def _surface_distances(self, sources: list[Any], surface: str, percentile: float, tolerance: float, spacing: Spacing,
+                           metric: str, labels: bool = False) -> np.ndarray[Any, Any]:
         shapes = [tuple(source.shape) for source in sources]
         if shapes[0] != shapes[1]:
             raise wrong(f"second has shape {shapes[1]}, but first has {shapes[0]}")
         if len(shapes[0]) == 1:
             raise wrong("first has 1 axis, and 2 or 3 are needed")
-        chosen = options(len(shapes[0]), 0, spacing=spacing, metric=metric)
+        if surface not in c.SURFACES:
+            raise wrong(f"surface is {surface!r}, but must be one of {', '.join(c.SURFACES)}")
+        chosen = options(len(shapes[0]), flags(labels=labels), spacing=spacing, metric=metric)
         images = arrays.images_of(sources, [], ("first", "second"))
-        found = c.SurfaceDistances()
-        self._call(c.lib.apsis_surface_distance, images, *map(arrays.reference, images), real("percentile", percentile),
-                   real("tolerance", tolerance), ctypes.byref(found), ctypes.byref(chosen))
-        fields: list[Any] = [getattr(found, name) for name in SurfaceDistances._fields]
-        numbers: list[Any] = [tuple(each) if isinstance(each, ctypes.Array) else each for each in fields]
-        return SurfaceDistances(*numbers)
+        count, room = ctypes.c_int64(), _ROOM if labels else 1
+        while True:
+            known = np.empty(room, SURFACE_DISTANCES)
+            self._call(c.lib.apsis_surface_distance, images, *map(arrays.reference, images), c.SURFACES[surface],
+                       real("percentile", percentile), real("tolerance", tolerance), known.ctypes.data, room,
+                       ctypes.byref(count), ctypes.byref(chosen))
+            if count.value <= room:
+                return known[:count.value]
+            room = count.value
 
     def thickness(self, set: Array, *, out: Optional[Array] = None, dtype: DTypeLike = np.float32, spacing: Spacing = None,
                   complement: bool = False, slices: bool = False, border: bool = False) -> Array:

@@ -29,6 +29,7 @@ MEASURES = {name: 1 << bit for bit, name in enumerate(
     ("moments", "perimeter", "surface", "euler", "filled", "hull", "feret", "intensity"))}
 
 OPERATIONS = {"dilate": 0, "erode": 1, "open": 2, "close": 3}
+SURFACES = {"pixels": 0, "all": 1, "corners": 2}
 
 
 class Image(ctypes.Structure):
@@ -59,12 +60,6 @@ class SlabLabels(ctypes.Structure):
                 ("last", c_void_p), ("parts", c_void_p), ("capacity", c_int64), ("numbers", c_void_p)]
 
 
-class SurfaceDistances(ctypes.Structure):
-    _fields_ = [("pixels", c_int64 * 2), ("within", c_int64 * 2), ("largest", c_double * 2), ("percentile", c_double * 2),
-                ("mean", c_double * 2), ("hausdorff", c_double), ("hausdorff_percentile", c_double), ("average", c_double),
-                ("dice", c_double)]
-
-
 PROGRESS = ctypes.CFUNCTYPE(c_int, c_void_p, c_double)
 LOG = ctypes.CFUNCTYPE(None, c_void_p, c_char_p)
 
@@ -88,7 +83,7 @@ PROTOTYPES = {
     "apsis_statistics": (c_int, [_CONTEXT, _IMAGE, c_void_p, c_int64, _COUNT, _OPTIONS]),
     "apsis_contacts": (c_int, [_CONTEXT, _IMAGE, c_void_p, c_int64, _COUNT, _OPTIONS]),
     "apsis_morphology": (c_int, [_CONTEXT, c_int, c_double, _IMAGE, _IMAGE, _OPTIONS]),
-    "apsis_surface_distance": (c_int, [_CONTEXT, _IMAGE, _IMAGE, c_double, c_double, POINTER(SurfaceDistances), _OPTIONS]),
+    "apsis_surface_distance": (c_int, [_CONTEXT, _IMAGE, _IMAGE, c_int, c_double, c_double, c_void_p, c_int64, _COUNT, _OPTIONS]),
     "apsis_thickness": (c_int, [_CONTEXT, _IMAGE, _IMAGE, _OPTIONS]),
     "apsis_medial_axis": (c_int, [_CONTEXT, _IMAGE, _IMAGE, _OPTIONS]),
     "apsis_measures": (c_int, [_CONTEXT, _IMAGE, _IMAGE, c_uint32, c_void_p, c_int64, _COUNT, _OPTIONS]),

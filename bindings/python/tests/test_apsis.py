@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import apsis
-from apsis import _library, slabs
+from apsis import _library, metrics, slabs
 
 INCLUDE = pathlib.Path(__file__).parents[3] / "include"
 HEADER = "".join((INCLUDE / name).read_text() for name in ("apsis.h", "apsis_measures.h"))
@@ -188,7 +188,9 @@ def test_enumerators():
             assert values[name] == value, name
     for names, own in (("EUCLIDEAN CITY_BLOCK CHESSBOARD CHAMFER", _library.METRICS),
                        ("AUTO RASTER_SCAN SWEEP JUMP_FLOOD TILE_FILL EVERY_SOURCE SWEEP_BLOCKS SWEEP_ROWS SEQUENTIAL_SCAN",
-                        _library.METHODS), ("DILATE ERODE OPEN CLOSE", _library.OPERATIONS)):
+                        _library.METHODS), ("DILATE ERODE OPEN CLOSE", _library.OPERATIONS),
+                       ("SURFACE_PIXELS SURFACE_ALL SURFACE_CORNERS",
+                        {f"surface-{name}": value for name, value in _library.SURFACES.items()})):
         assert own == {name.lower().replace("_", "-"): values[name] for name in names.split()}
 
 
@@ -200,13 +202,14 @@ def test_structures_and_functions():
     assert [name for name, _ in _library.Image._fields_] == fields("apsis_image")
     assert [name for name, _ in _library.Options._fields_] == fields("apsis_options")
     for name, ours in (("apsis_slab", _library.Slab), ("apsis_slab_paths", _library.SlabPaths),
-                       ("apsis_slab_labels", _library.SlabLabels),
-                       ("apsis_surface_distances", _library.SurfaceDistances)):
+                       ("apsis_slab_labels", _library.SlabLabels)):
         assert [field for field, _ in ours._fields_] == fields(name)
     assert list(slabs.PART.names) == fields("apsis_part") and slabs.PART.itemsize == 96
     assert list(apsis.COMPONENT.names) == fields("apsis_component") and apsis.COMPONENT.itemsize == 96
     assert list(apsis.EXTENT.names) == fields("apsis_extent") and apsis.EXTENT.itemsize == 56
     assert list(apsis.CONTACT.names) == fields("apsis_contact") and apsis.CONTACT.itemsize == 56
+    assert list(metrics.SURFACE_DISTANCES.names) == fields("apsis_surface_distances")
+    assert metrics.SURFACE_DISTANCES.itemsize == 136
     for name, (_, arguments) in _library.PROTOTYPES.items():
         declared = re.search(rf"\b{name}\((.*?)\);", HEADER, re.S)[1]
         assert len(arguments) == (0 if declared == "void" else declared.count(",") + 1), name

@@ -39,6 +39,9 @@ const char *columns_of(TableOf entries) {
         case TableOf::kValues: return "value,first,area,x_min,y_min,z_min,x_max,y_max,z_max,x_mean,y_mean,z_mean\n";
         case TableOf::kContacts: return "a,b,x_faces,y_faces,z_faces,corners,area\n";
         case TableOf::kPaths: return "label,start,end,pixels,length,straight,tortuosity\n";
+        case TableOf::kSurfaces:
+            return "value,hausdorff,hausdorff_percentile,average,dice,points_1,points_2,area_1,area_2,within_1,within_2,"
+                   "largest_1,largest_2,percentile_1,percentile_2,mean_1,mean_2\n";
         default: return "label,first,diameter,end_1,end_2,radius,centre\n";
     }
 }
@@ -154,6 +157,14 @@ void TableWriter::add(const apsis_path &path) {
     Row row(csv_);
     row.number("label", count_ + 1).number("start", path.start).number("end", path.seed).number("pixels", path.count);
     add(row.number("length", path.length).number("straight", path.straight).number("tortuosity", path.tortuosity));
+}
+
+void TableWriter::add(const apsis_surface_distances &found) {
+    Row row(csv_);
+    row.number("value", found.value).number("hausdorff", found.hausdorff);
+    row.number("hausdorff_percentile", found.hausdorff_percentile).number("average", found.average).number("dice", found.dice);
+    row.numbers("points", found.points).numbers("area", found.area).numbers("within", found.within);
+    add(row.numbers("largest", found.largest).numbers("percentile", found.percentile).numbers("mean", found.mean));
 }
 
 void TableWriter::finish() {

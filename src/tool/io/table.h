@@ -14,7 +14,7 @@ namespace tool {
 void add_table(Arguments &arguments, const std::string &name, const std::string &help, std::string &target);
 
 /// What the entries of a table are: components, of a set or of a label image; the values of a label image; and so on.
-enum class TableOf { kComponents, kLabelComponents, kValues, kContacts, kExtents, kMeasures, kPaths };
+enum class TableOf { kComponents, kLabelComponents, kValues, kContacts, kExtents, kMeasures, kPaths, kSurfaces };
 
 /// A table that is written entry by entry; components in the order of their numbers.  The caller commits the file.
 class TableWriter {
@@ -27,6 +27,7 @@ class TableWriter {
     void add(const apsis_extent &extent);
     void add(const apsis_measure &measure);
     void add(const apsis_path &path);
+    void add(const apsis_surface_distances &distances);
     /// Passes all data to the disk, or throws.
     void finish();
 

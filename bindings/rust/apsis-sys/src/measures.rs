@@ -10,6 +10,11 @@ pub const APSIS_ERODE: apsis_operation = 1;
 pub const APSIS_OPEN: apsis_operation = 2;
 pub const APSIS_CLOSE: apsis_operation = 3;
 
+pub type apsis_surface = c_int;
+pub const APSIS_SURFACE_PIXELS: apsis_surface = 0;
+pub const APSIS_SURFACE_ALL: apsis_surface = 1;
+pub const APSIS_SURFACE_CORNERS: apsis_surface = 2;
+
 pub const APSIS_MOMENTS: u32 = 1 << 0;
 pub const APSIS_PERIMETER: u32 = 1 << 1;
 pub const APSIS_SURFACE: u32 = 1 << 2;
@@ -48,8 +53,10 @@ pub struct apsis_measure {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct apsis_surface_distances {
-    pub pixels: [i64; 2],
-    pub within: [i64; 2],
+    pub value: i64,
+    pub points: [i64; 2],
+    pub area: [f64; 2],
+    pub within: [f64; 2],
     pub largest: [f64; 2],
     pub percentile: [f64; 2],
     pub mean: [f64; 2],
@@ -85,9 +92,12 @@ extern "C" {
         context: *mut apsis_context,
         first: *const apsis_image,
         second: *const apsis_image,
+        surface: apsis_surface,
         percentile: f64,
         tolerance: f64,
         distances: *mut apsis_surface_distances,
+        capacity: i64,
+        count: *mut i64,
         options: *const apsis_options,
     ) -> apsis_status;
     pub fn apsis_thickness(

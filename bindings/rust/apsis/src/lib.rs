@@ -43,7 +43,7 @@ pub use context::{device_count, Component, Contact, Context, Device, Extent};
 pub use error::{Error, Status};
 pub use image::{DeviceImage, Image, ImageMut, Pixel, Source, Target, Writable};
 pub use measures::{Measure, Path, SurfaceDistances};
-pub use options::{Method, Metric, Operation, Options};
+pub use options::{Method, Metric, Operation, Options, Surface};
 pub use slab_values::merge_parts;
 pub use slabs::{measure, Beside, Labels, Part, Paths, Slab, Summary};
 

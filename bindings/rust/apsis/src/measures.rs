@@ -7,7 +7,7 @@ use apsis_sys as sys;
 use crate::context::{or_null, read_all, Context};
 use crate::error::Error;
 use crate::image::{Source, Target};
-use crate::options::{Operation, Options};
+use crate::options::{Operation, Options, Surface};
 
 /// What is measured of a value; what was not asked for is 0.
 pub use sys::apsis_measure as Measure;
@@ -34,16 +34,59 @@ impl Context {
         &self,
         first: &dyn Source,
         second: &dyn Source,
+        surface: Surface,
         percentile: f64,
         tolerance: f64,
         options: &Options,
     ) -> Result<SurfaceDistances, Error> {
-        let (first, second) = (self.source(first)?, self.source(second)?);
-        let mut found = MaybeUninit::uninit();
+        let (first, second, surface) = (self.source(first)?, self.source(second)?, surface as i32);
+        let (mut found, mut count) = (MaybeUninit::<SurfaceDistances>::zeroed(), 0);
         self.call(|raw| unsafe {
-            sys::apsis_surface_distance(raw, &first, &second, percentile, tolerance, found.as_mut_ptr(), options.raw())
+            let found = found.as_mut_ptr();
+            sys::apsis_surface_distance(
+                raw,
+                &first,
+                &second,
+                surface,
+                percentile,
+                tolerance,
+                found,
+                1,
+                &mut count,
+                options.raw(),
+            )
         })?;
         Ok(unsafe { found.assume_init() })
+    }
+
+    /// Compares two label images in the same way, each value but 0 that occurs in one of them, in ascending order.
+    pub fn label_surface_distances(
+        &self,
+        first: &dyn Source,
+        second: &dyn Source,
+        surface: Surface,
+        percentile: f64,
+        tolerance: f64,
+        options: &Options,
+    ) -> Result<Vec<SurfaceDistances>, Error> {
+        let (first, second, surface) = (self.source(first)?, self.source(second)?, surface as i32);
+        let options = options.labels();
+        read_all(|found, capacity, count| {
+            self.call(|raw| unsafe {
+                sys::apsis_surface_distance(
+                    raw,
+                    &first,
+                    &second,
+                    surface,
+                    percentile,
+                    tolerance,
+                    found,
+                    capacity,
+                    count,
+                    options.raw(),
+                )
+            })
+        })
     }
 
     /// The local thickness: the radius of the largest ball in the set that covers the pixel, or its square, and 0 outside.

@@ -24,6 +24,19 @@ pub enum Operation {
     Close = sys::APSIS_CLOSE,
 }
 
+/// What the surface of a set is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(i32)]
+#[non_exhaustive]
+pub enum Surface {
+    /// Its pixels with a neighbour outside of it, as MONAI has them.
+    Pixels = sys::APSIS_SURFACE_PIXELS,
+    /// All its pixels, as scikit-image has them.
+    All = sys::APSIS_SURFACE_ALL,
+    /// Weighted corners of pixels, as DeepMind's surface-distance has them.
+    Corners = sys::APSIS_SURFACE_CORNERS,
+}
+
 /// The method to compute with; the published ones are there for comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(i32)]

@@ -3,7 +3,9 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
 
-use apsis::{wanted, Contact, Context, Device, Image, ImageMut, Measure, Method, Metric, Operation, Options, Source, Status};
+use apsis::{
+    wanted, Contact, Context, Device, Image, ImageMut, Measure, Method, Metric, Operation, Options, Source, Status, Surface,
+};
 
 const SIZE: [usize; 2] = [9, 5];
 
@@ -91,10 +93,15 @@ fn surfaces() {
     second[9 * 4 + 3] = 1;
     let (a, b) = (Image::new(&first, &SIZE).unwrap(), Image::new(&second, &SIZE).unwrap());
     for context in contexts() {
-        let found = context.surface_distance(&a, &b, 95.0, 4.5, &Options::new()).unwrap();
+        let found = context.surface_distance(&a, &b, Surface::Pixels, 95.0, 4.5, &Options::new()).unwrap();
         assert_eq!((found.hausdorff, found.average, found.dice), (5.0, 5.0, 0.0), "{}", context.name());
-        assert_eq!(found.pixels, [1, 1]);
-        let error = context.surface_distance(&a, &b, 101.0, 0.0, &Options::new()).unwrap_err();
+        assert_eq!(found.points, [1, 1]);
+        let found = context.surface_distance(&a, &b, Surface::Corners, 95.0, 4.5, &Options::new()).unwrap();
+        assert_eq!(found.points, [4, 4]);
+        assert!((found.area[0] - 8f64.sqrt()).abs() < 1e-12);
+        let all = context.label_surface_distances(&a, &b, Surface::All, 95.0, 0.0, &Options::new()).unwrap();
+        assert_eq!((all.len(), all[0].value, all[0].hausdorff), (1, 1, 5.0));
+        let error = context.surface_distance(&a, &b, Surface::Pixels, 101.0, 0.0, &Options::new()).unwrap_err();
         assert!(error.to_string().contains("percentile is 101"), "{}", error);
     }
 }
