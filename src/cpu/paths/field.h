@@ -6,7 +6,7 @@
 // sources spread in the same way, but only along the steps of shortest paths.
 //
 // Where an image closes on itself, vectors do not reach across its seam.  After a tile at a seam has been visited, its cells
-// offer their values to those across it, one by one.
+// offer their values to those across it, one by one.  So do all cells, after each visit, to those a knight's move away.
 //
 // Lengths of UNSEEN or more are not taken.  When some lengths come near UNSEEN, all lengths that are at least a step less are
 // settled: they are written, and their cells become walls.  The other lengths are counted from there.
@@ -140,6 +140,7 @@ class Field {
                 queue_.wake(tile + beside, woken, awake.least[n]);
             }
             if (grid_.periodic.any()) awake.has_high |= cross_seams(tile, value);
+            if (steps_.knight) awake.has_high |= offer_far(tile, value);
         }
         if (value == length) has_high_ = awake.has_high;
     }
@@ -169,20 +170,40 @@ class Field {
     bool offer_across(const Grid::Place &at, Length *value) {
         const int64_t from = grid_.row(at.y, at.z) + at.x;
         if (length[from] < 0 || value[from] >= UNSEEN) return false;
-        const bool names = value != length;
         bool has_high = false;
-        for (int k = 0; k < moves_.count; ++k) {
-            const int64_t to = moves_.across_seam(at, k);
-            if (to == Moves::NOWHERE || length[to] < 0) continue;
-            const Length sum = length[from] + static_cast<Length>(moves_.weight[k]);
-            if (names ? sum != length[to] || value[from] >= value[to] : sum >= length[to] || shift + sum > steps_.limit)
-                continue;
-            value[to] = names ? value[from] : sum;
-            has_high |= !names && sum >= high_length();
-            const Grid::Place there = grid_.place(to);
-            wake_around(there.x / SPAN, there.y, there.z, sum);
-        }
+        for (int k = 0; k < moves_.count; ++k)
+            if (const int64_t to = moves_.across_seam(at, k); to != Moves::NOWHERE) has_high |= offer(from, to, k, value);
         return has_high;
+    }
+
+    /// Offers the values of a tile's cells to those a knight's move away.  A cell that has been settled is no wall.
+    bool offer_far(int64_t tile, Length *value) {
+        const int64_t *const side = shape_.side, first = first_cell(tile), x = tile % across_[0] * side[0] * SPAN,
+                             width = std::min(side[0] * SPAN, grid_.width - x),
+                             height = std::min(side[1], grid_.height - tile / across_[0] % across_[1] * side[1]);
+        const auto is_inside = [this](int64_t cell) { return length[cell] != WALL; };
+        bool has_high = false;
+        for (int64_t row = first; row < first + height * grid_.pitch; row += grid_.pitch)
+            for (int64_t from = row; from < row + width; ++from) {
+                if (length[from] < 0 || value[from] >= UNSEEN) continue;
+                for (int k = 0; k < moves_.count; ++k)
+                    if (moves_.is_knights(k) && moves_.is_open(from, k, is_inside))
+                        has_high |= offer(from, from + moves_.offset[k], k, value);
+            }
+        return has_high;
+    }
+
+    /// Offers the value of a cell to the one that a move leads to.  Returns whether a length came near UNSEEN.
+    bool offer(int64_t from, int64_t to, int move, Length *value) {
+        const bool names = value != length;
+        const Length sum = length[from] + static_cast<Length>(moves_.weight[move]);
+        if (length[to] < 0) return false;
+        if (names ? sum != length[to] || value[from] >= value[to] : sum >= length[to] || shift + sum > steps_.limit)
+            return false;
+        value[to] = names ? value[from] : sum;
+        const Grid::Place there = grid_.place(to);
+        wake_around(there.x / SPAN, there.y, there.z, sum);
+        return !names && sum >= high_length();
     }
 
     int64_t first_cell(int64_t tile) const {
