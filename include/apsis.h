@@ -388,7 +388,7 @@ APSIS_API const char *apsis_message(const apsis_context *context);
  * @param set       APSIS_BIT or an integer type.
  * @param distance  APSIS_F32 or APSIS_F64: the distance, in units of spacing.
  *                  APSIS_I32 or APSIS_I64: its square (Euclidean) or itself
- *                  (the others; chamfer in thirds), for spacing 1 only.  APSIS_ERROR_RANGE
+ *                  (the others; chamfer as sums of weights), for spacing 1 only.  APSIS_ERROR_RANGE
  *                  if images of this size, with this max_distance, might have
  *                  one that does not fit; of APSIS_F32 one above FLT_MAX, or
  *                  below FLT_MIN and not 0.
@@ -558,7 +558,7 @@ APSIS_API apsis_status apsis_contacts(apsis_context *context, const apsis_image 
  * @param seeds     APSIS_BIT or an integer type; the non-zero pixels, whatever the flags.
  * @param distance  APSIS_F32 or APSIS_F64: the length, in units of spacing.
  *                  APSIS_I32 or APSIS_I64, for spacing 1 and not Euclidean: the
- *                  length, of chamfer paths in thirds; APSIS_ERROR_RANGE if it
+ *                  length, of chamfer paths the sum of weights; APSIS_ERROR_RANGE if it
  *                  might not fit, as in apsis_distance.
  * @param nearest   APSIS_I32 or APSIS_I64: the index of the nearest seed, as in
  *                  apsis_distance; of several, the lowest.

@@ -42,9 +42,9 @@ ChamferWeights read_weights(const apsis_options &options, int axes) {
     if (given[3] != 0)
         throw Error(APSIS_ERROR_UNSUPPORTED, "options: weights[3] is %" PRId32 ", but must be 0 in this version", given[3]);
     if (axes == 2 && c != 0 && options.connectivity == 1)
-        throw Error(APSIS_ERROR_ARGUMENT,
-                    "options: weights[2] is %" PRId64 ", for a knight's move, but connectivity is 1, and it goes across corners",
-                    c);
+        throw Error(
+            APSIS_ERROR_ARGUMENT,
+            "options: weights[2] is %" PRId64 ", for a knight's move, but connectivity is 1, and it goes across corners", c);
     return {{0, a, b, axes == 3 ? c : 0}, axes == 2 ? c : 0};
 }
 

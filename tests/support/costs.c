@@ -22,8 +22,7 @@ int64_t weight_between(const cost_problem *c, int64_t i, int64_t j) {
     const scale s = scale_of(&c->p);
     int64_t stride = 1, step[3];
     if (!is_one_set(c, i, j)) return 0;
-    for (int a = 0; a < 3; stride *= c->p.size[a++])
-        step[a] = j / stride % c->p.size[a] - i / stride % c->p.size[a];
+    for (int a = 0; a < 3; stride *= c->p.size[a++]) step[a] = j / stride % c->p.size[a] - i / stride % c->p.size[a];
     const int64_t weight = weight_of(&s, step);
     const bool is_far = step[0] * step[0] + step[1] * step[1] == 5;
     return weight && is_far && !is_over_one(c, i, j) ? 0 : weight;

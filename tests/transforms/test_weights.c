@@ -209,13 +209,15 @@ static void can_be_stopped(bench *b) {
     o.budget = 2;
     apsis_extent extent;
     int64_t count;
-    assert_fails(b->ctx, apsis_eccentricity(b->ctx, &in, &out, NULL, &extent, 1, &count, &o), APSIS_ERROR_BUDGET, "budget is 2");
+    assert_fails(b->ctx, apsis_eccentricity(b->ctx, &in, &out, NULL, &extent, 1, &count, &o), APSIS_ERROR_BUDGET,
+                 "budget is 2");
     assert_true(count == 1 && extent.gap > 0 && lengths[0] > 0);
 }
 
 static const test_case cases[] = {
-    TEST(every_4x4_image, EVERYWHERE), TEST(every_3x2x2_volume, EVERYWHERE), TEST(large_ones, EVERYWHERE),
-    TEST(a_knights_move, EVERYWHERE),  TEST(planes, EVERYWHERE),             TEST(bad_weights, EVERYWHERE),
+    TEST(every_4x4_image, EVERYWHERE), TEST(every_3x2x2_volume, EVERYWHERE),
+    TEST(large_ones, EVERYWHERE),      TEST(a_knights_move, EVERYWHERE),
+    TEST(planes, EVERYWHERE),          TEST(bad_weights, EVERYWHERE),
     TEST(other_refusals, EVERYWHERE),  TEST(can_be_stopped, WITH_HOST_IMAGES),
 };
 

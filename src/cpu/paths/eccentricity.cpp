@@ -336,9 +336,7 @@ class Eccentricity {
 };
 
 /// Whether cells have numbers of 32 bits.
-bool has_few_cells(const EccentricityJob &job) {
-    return Grid(job.set.size, 3, {}, reach_of(job.steps)).cells < UINT32_MAX;
-}
+bool has_few_cells(const EccentricityJob &job) { return Grid(job.set.size, 3, {}, reach_of(job.steps)).cells < UINT32_MAX; }
 
 /// Calls body with a pointer to the type Eccentricity of a job, for 32-bit lengths or for 64-bit ones.
 template <class Body>
@@ -353,9 +351,7 @@ auto with_types(const EccentricityJob &job, bool narrow, Body body) {
     return has_few_cells(job) ? farthest(int64_t(), uint32_t()) : farthest(int64_t(), int64_t());
 }
 
-bool may_be_narrow(const EccentricityJob &job) {
-    return job.steps.most <= NARROW_STEP && has_few_cells(job);
-}
+bool may_be_narrow(const EccentricityJob &job) { return job.steps.most <= NARROW_STEP && has_few_cells(job); }
 
 /// Whether no path can be too long for 32 bits.
 bool is_narrow(const EccentricityJob &job) { return may_be_narrow(job) && job.set.pixels() < INT32_MAX / 4 / job.steps.most; }

@@ -140,7 +140,7 @@ class Field {
                 queue_.wake(tile + beside, woken, awake.least[n]);
             }
             if (grid_.periodic.any()) awake.has_high |= cross_seams(tile, value);
-            if (steps_.knight) awake.has_high |= offer_far(tile, value);
+            if (steps_.knight) awake.has_high |= offer_far(tile, std::exchange(awake.pulled, 0), value);
         }
         if (value == length) has_high_ = awake.has_high;
     }
@@ -176,20 +176,18 @@ class Field {
         return has_high;
     }
 
-    /// Offers the values of a tile's cells to those a knight's move away.  A cell that has been settled is no wall.
-    bool offer_far(int64_t tile, Length *value) {
-        const int64_t *const side = shape_.side, first = first_cell(tile), x = tile % across_[0] * side[0] * SPAN,
-                             width = std::min(side[0] * SPAN, grid_.width - x),
-                             height = std::min(side[1], grid_.height - tile / across_[0] % across_[1] * side[1]);
-        const auto is_inside = [this](int64_t cell) { return length[cell] != WALL; };
+    /// Offers the values of a tile's spans to the cells a knight's move away.
+    bool offer_far(int64_t tile, uint64_t spans, Length *value) {
+        const int64_t first = first_cell(tile);
         bool has_high = false;
-        for (int64_t row = first; row < first + height * grid_.pitch; row += grid_.pitch)
-            for (int64_t from = row; from < row + width; ++from) {
+        for (; spans; spans &= spans - 1) {
+            const int64_t start = first + shape_.at[std::countr_zero(spans)];
+            for (int64_t from = start; from < start + SPAN; ++from) {
                 if (length[from] < 0 || value[from] >= UNSEEN) continue;
                 for (int k = 0; k < moves_.count; ++k)
-                    if (moves_.is_knights(k) && moves_.is_open(from, k, is_inside))
-                        has_high |= offer(from, from + moves_.offset[k], k, value);
+                    if (moves_.is_knights(k)) has_high |= offer(from, from + moves_.offset[k], k, value);
             }
+        }
         return has_high;
     }
 
@@ -197,9 +195,9 @@ class Field {
     bool offer(int64_t from, int64_t to, int move, Length *value) {
         const bool names = value != length;
         const Length sum = length[from] + static_cast<Length>(moves_.weight[move]);
-        if (length[to] < 0) return false;
         if (names ? sum != length[to] || value[from] >= value[to] : sum >= length[to] || shift + sum > steps_.limit)
-            return false;
+            return false;  // as where a wall is
+        if (!moves_.is_open(from, move, [this](int64_t cell) { return length[cell] != WALL; })) return false;
         value[to] = names ? value[from] : sum;
         const Grid::Place there = grid_.place(to);
         wake_around(there.x / SPAN, there.y, there.z, sum);

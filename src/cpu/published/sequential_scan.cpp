@@ -105,8 +105,7 @@ class SequentialScan {
             [&](int x, int y, int dx, int dy) {
                 uint32_t &cost = costs[static_cast<int64_t>(y) * batch_.width + x];
                 const int axes = (dx != 0) + (dy != 0), far = std::abs(dx) + std::abs(dy) - axes;
-                const auto step =
-                    static_cast<uint32_t>(far ? weights.knight : axes == 2 ? weights.diagonal : weights.straight);
+                const auto step = static_cast<uint32_t>(far ? weights.knight : axes == 2 ? weights.diagonal : weights.straight);
                 cost = std::min(cost, (&cost)[static_cast<int64_t>(dy) * batch_.width + dx] + step);
             },
             tell);
