@@ -159,7 +159,7 @@ typedef enum apsis_metric {
     APSIS_CITY_BLOCK = 1, /**< |dx| + |dy| + |dz|. */
     APSIS_CHESSBOARD = 2, /**< max(|dx|, |dy|, |dz|). */
     APSIS_CHAMFER    = 3, /**< Paths, and APSIS_SEQUENTIAL_SCAN: a step along one, two or three axes
-                                is 3, 4 or 5 thirds long. */
+                                is 3, 4 or 5 thirds long, or as options->weights say. */
     APSIS_METRIC_FORCE_32 = 0x7fffffff
 } apsis_metric;
 
@@ -253,10 +253,30 @@ typedef struct apsis_options {
     double       delta;        /**< apsis_components with APSIS_LABELS: neighbours are connected where
                                     both are not 0 and their values differ by at most this.
                                     Default 0: where they are equal.  Other calls refuse it. */
+    int32_t      weights[4];   /**< APSIS_CHAMFER: how long steps are: see below.  Default 3, 4, 5. */
 } apsis_options;
 
 #define APSIS_OPTIONS_INIT \
-    { sizeof(apsis_options), 0, {0, 0, 0}, 0, APSIS_EUCLIDEAN, APSIS_AUTO, 0, 0, 0, 0, 0, 0 }
+    { sizeof(apsis_options), 0, {0, 0, 0}, 0, APSIS_EUCLIDEAN, APSIS_AUTO, 0, 0, 0, 0, 0, 0, {0, 0, 0, 0} }
+
+/*
+ * Weights of APSIS_CHAMFER, from 1 to 2^20: a = weights[0] is that of a step along one axis, b = weights[1]
+ * along two, and c = weights[2] in 3-D along three.  In 2-D c is that of a knight's move, along one axis by
+ * 1 and along the other by 2; 0: there is none.  A path is as long as its weights together, divided by a;
+ * integer types hold their sum, which is in thirds by default.  Such are 2, 3 and 5, 7, 11 in 2-D, and 3, 4, 5.
+ *
+ *     a <= b <= 2a
+ *     in 3-D     b <= c <= 3b/2
+ *     in 2-D     c is 0, or 2a <= c <= a + b and 3b/2 <= c
+ *
+ * Then no step is longer than a way round it, and none is left out for that way (Borgefors 1986).
+ *
+ * A knight's move is a straight step and a diagonal one at once, in either order: of the two pixels between
+ * its ends at least one must be in the set.  So it leaps over no wall, as it does in MorphoLibJ, and leads to no
+ * other component.  It takes neighbours across corners (connectivity 2), but no slabs and no periodic axes.  On a
+ * CUDA context paths with it are the work of the host's cores, on copies of images in APSIS_DEVICE memory; the
+ * call returns when it is done, and takes as much host memory as scratch memory on a CPU context.
+ */
 
 
 /* ---- Contexts ----------------------------------------------------------- */
@@ -368,7 +388,7 @@ APSIS_API const char *apsis_message(const apsis_context *context);
  * @param set       APSIS_BIT or an integer type.
  * @param distance  APSIS_F32 or APSIS_F64: the distance, in units of spacing.
  *                  APSIS_I32 or APSIS_I64: its square (Euclidean) or itself
- *                  (the others; chamfer in thirds), for spacing 1 only.  APSIS_ERROR_RANGE
+ *                  (the others; chamfer as sums of weights), for spacing 1 only.  APSIS_ERROR_RANGE
  *                  if images of this size, with this max_distance, might have
  *                  one that does not fit; of APSIS_F32 one above FLT_MAX, or
  *                  below FLT_MIN and not 0.
@@ -538,7 +558,7 @@ APSIS_API apsis_status apsis_contacts(apsis_context *context, const apsis_image 
  * @param seeds     APSIS_BIT or an integer type; the non-zero pixels, whatever the flags.
  * @param distance  APSIS_F32 or APSIS_F64: the length, in units of spacing.
  *                  APSIS_I32 or APSIS_I64, for spacing 1 and not Euclidean: the
- *                  length, of chamfer paths in thirds; APSIS_ERROR_RANGE if it
+ *                  length, of chamfer paths the sum of weights; APSIS_ERROR_RANGE if it
  *                  might not fit, as in apsis_distance.
  * @param nearest   APSIS_I32 or APSIS_I64: the index of the nearest seed, as in
  *                  apsis_distance; of several, the lowest.

@@ -72,12 +72,13 @@ type Options struct {
 	MaxDistance  float64    // stop looking beyond this distance; default no limit
 	Metric       Metric
 	Method       Method
-	Connectivity int     // axes along which neighbours may differ: 1 (4 or 6 neighbours), 2 (8 or 18), 3 (26)
-	Largest      int     // Components: leave out all but this many of the largest
-	MinArea      int64   // Components: leave out those of fewer pixels
-	MaxArea      int64   // Components: leave out those of more
-	Budget       int64   // Eccentricity: at most this many distance fields for a component
-	Delta        float64 // Components with LabelImage: neighbours are connected whose values differ by at most this
+	Connectivity int      // axes along which neighbours may differ: 1 (4 or 6 neighbours), 2 (8 or 18), 3 (26)
+	Largest      int      // Components: leave out all but this many of the largest
+	MinArea      int64    // Components: leave out those of fewer pixels
+	MaxArea      int64    // Components: leave out those of more
+	Budget       int64    // Eccentricity: at most this many distance fields for a component
+	Delta        float64  // Components with LabelImage: neighbours are connected whose values differ by at most this
+	Weights      [4]int32 // Chamfer: steps along one axis, two, and three, or in 2-D a knight's move; default 3, 4, 5
 }
 
 // selects is whether components are left out.
@@ -114,6 +115,9 @@ func (o *Options) forC() *C.apsis_options {
 	}
 	for axis, size := range o.Spacing {
 		options.spacing[axis] = C.double(size)
+	}
+	for i, weight := range o.Weights {
+		options.weights[i] = C.int32_t(weight)
 	}
 	return options
 }

@@ -25,6 +25,20 @@ func TestPathsOfLeastCost(t *testing.T) {
 	}
 }
 
+func TestWeights(t *testing.T) {
+	c, distance := newContext(t), make([]int32, 12)
+	set, seeds := []uint8{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, []uint8{0: 1, 11: 0}
+	options := &Options{Metric: Chamfer, Weights: [4]int32{5, 7, 11}}
+	must(t, c.Geodesic(Of(set, 4, 3), Of(seeds, 4, 3), Of(distance, 4, 3), None, options))
+	if !reflect.DeepEqual(distance, []int32{0, 5, 10, 15, 5, 7, 11, 16, 10, 11, 14, 18}) {
+		t.Fatal(distance)
+	}
+	options.Weights[2] = 13
+	if err := c.Geodesic(Of(set, 4, 3), Of(seeds, 4, 3), Of(distance, 4, 3), None, options); err == nil {
+		t.Fatal("13 is too long for a knight's move")
+	}
+}
+
 func TestLongestPathsAreMoreThanThereIsRoomForAtFirst(t *testing.T) {
 	const width, height = 300, 100 // specks, three pixels apart, in every other row
 	c, set := newContext(t), make([]uint8, width*height)

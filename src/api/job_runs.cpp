@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "api/cut_runs.h"
+#include "api/host_runs.h"
 #include "api/jobs.h"
 #include "api/workers.h"
 #include "runtime/staging.h"
@@ -202,8 +203,12 @@ size_t workspace_of(const apsis_context &context, const VoronoiJob &job) {
     return staged_bytes(context, job);
 }
 size_t workspace_of(const apsis_context &context, const ComponentsJob &job) { return staged_bytes(context, job); }
-size_t workspace_of(const apsis_context &context, const GeodesicJob &job) { return staged_bytes(context, job); }
-size_t workspace_of(const apsis_context &context, const EccentricityJob &job) { return staged_bytes(context, job); }
+size_t workspace_of(const apsis_context &context, const GeodesicJob &job) {
+    return is_for_host(context, job.steps) ? 0 : staged_bytes(context, job);
+}
+size_t workspace_of(const apsis_context &context, const EccentricityJob &job) {
+    return is_for_host(context, job.steps) ? 0 : staged_bytes(context, job);
+}
 size_t workspace_of(const apsis_context &context, const StatisticsJob &job) { return staged_bytes(context, job); }
 size_t workspace_of(const apsis_context &context, const ContactsJob &job) { return staged_bytes(context, job); }
 
@@ -308,6 +313,7 @@ void run(apsis_context &context, const StatisticsJob &job) { run_where_it_fits(c
 void run(apsis_context &context, const ContactsJob &job) { run_where_it_fits(context, job); }
 
 void run(apsis_context &context, const GeodesicJob &job) {
+    if (is_for_host(context, job.steps)) return run_on_host(context, job);
     check_capture(context, job);
     void *const memory = context.scratch(workspace_of(context, job));
     log_start(context, "geodesic", job.set);
@@ -411,6 +417,7 @@ void run_on_all_devices(apsis_context &context, const EccentricityJob &job, Ecce
 }  // namespace
 
 void run(apsis_context &context, const EccentricityJob &job) {
+    if (is_for_host(context, job.steps)) return run_on_host(context, job);
     check_capture(context, job);
     EccentricityJob::Report report{};
     if (is_for_all_devices(context, job)) {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "api/chamfer.h"
 #include "api/enums.h"
 #include "api/spacing.h"
 #include "runtime/error.h"
@@ -84,10 +85,9 @@ void round_weights(Measure &measure, const apsis_options &options, const Spacing
 constexpr double FINEST_STEP = 1 << 26;   // the least weight of a step whose length is rounded
 constexpr double LONGEST_STEP = 1 << 12;  // the largest ratio of two steps
 
-/// Steps of equal spacings, by the number of axes that they go along: sqrt(2) in whole numbers, sqrt(2) together with sqrt(3),
-/// and the chamfer steps, which are nearest to both in small numbers (Borgefors 1986).
+/// Steps of equal spacings, by the number of axes that they go along: sqrt(2) in whole numbers, and sqrt(2) together with
+/// sqrt(3).
 constexpr int64_t PLANE_STEPS[4] = {0, 5741, 8119, 9944}, SPACE_STEPS[4] = {0, 134421, 190100, 232824};
-constexpr int64_t CHAMFER_STEPS[4] = {0, 3, 4, 5};
 
 int axes_in(int kind) { return (kind & 1) + (kind >> 1 & 1) + (kind >> 2 & 1); }
 
@@ -245,6 +245,10 @@ apsis_options read_options(const apsis_options *given) {
     check_not_negative("budget", options.budget);
     if (!(options.delta >= 0 && options.delta <= DBL_MAX))
         throw Error(APSIS_ERROR_ARGUMENT, "options: delta is %g, but must be a number from 0 on", options.delta);
+    for (int i = 0; i < 4; ++i)
+        if (options.weights[i] != 0 && options.metric != APSIS_CHAMFER)
+            throw Error(APSIS_ERROR_ARGUMENT, "options: weights[%d] is %" PRId32 ", but metric is not APSIS_CHAMFER", i,
+                        options.weights[i]);
     return options;
 }
 
@@ -307,7 +311,12 @@ Measure make_measure(const apsis_options &options, const int64_t size[3], int ax
         check_equal(is_chamfer ? "chamfer" : "chessboard", options, spacing);
         measure.unit = spacing.unit;
         measure.largest = std::max<int64_t>(*std::max_element(size, size + axes) - 1, options.flags & APSIS_BORDER ? 1 : 0);
-        if (is_chamfer) measure.largest *= CHAMFER_STEPS[2];
+        if (is_chamfer) {
+            const ChamferWeights weights = read_weights(options, axes);
+            for (int a = 0; a < axes; ++a) measure.weight[a] = weights.step[1];
+            measure.diagonal = weights.step[2], measure.knight = weights.knight;
+            measure.largest *= measure.diagonal;
+        }
     } else {
         int64_t longest[3] = {}, nearest[3] = {};
         for (int a = 0; a < axes; ++a) {
@@ -339,7 +348,8 @@ Steps make_steps(const apsis_options &options, const int64_t size[3], int axes) 
     const int connectivity = connectivity_of(options, axes, options.metric == APSIS_CITY_BLOCK ? 1 : axes);
     const bool is_space = connectivity == 3 && size[0] > 1 && size[1] > 1 && size[2] > 1;
     const bool is_chamfer = options.metric == APSIS_CHAMFER;
-    const int64_t *const equal_steps = is_chamfer ? CHAMFER_STEPS : is_space ? SPACE_STEPS : PLANE_STEPS;
+    const ChamferWeights chamfer = is_chamfer ? read_weights(options, axes) : ChamferWeights{};
+    const int64_t *const equal_steps = is_chamfer ? chamfer.step : is_space ? SPACE_STEPS : PLANE_STEPS;
     if (is_chamfer || (options.metric == APSIS_EUCLIDEAN && connectivity > 1 && spacing.is_equal())) {
         for (int kind = 1; kind < 8; ++kind) steps.weight[kind] = equal_steps[axes_in(kind)];
         steps.divisor = static_cast<double>(equal_steps[1]);
@@ -348,8 +358,9 @@ Steps make_steps(const apsis_options &options, const int64_t size[3], int axes) 
         set_steps(steps, options, spacing, connectivity);
     }
     steps.connectivity = connectivity;
+    steps.knight = chamfer.knight;
     steps.least = INT64_MAX;
-    steps.most = 0;
+    steps.most = steps.knight;
     for (int kind = 1; kind < 8; ++kind) {
         if (!has_kind(kind, axes, connectivity)) {
             steps.weight[kind] = 0;
@@ -370,7 +381,7 @@ void check_lengths_fit(const char *name, apsis_type type, const apsis_options &o
     if (type == APSIS_F64) return;
     if (options.metric == APSIS_EUCLIDEAN)
         throw Error(APSIS_ERROR_ARGUMENT, "%s: type is an integer, but the metric is Euclidean", name);
-    const int64_t straight = options.metric == APSIS_CHAMFER ? CHAMFER_STEPS[1] : 1;
+    const int64_t straight = options.metric == APSIS_CHAMFER ? steps.weight[1] : 1;
     for (int along : {1, 2, 4})
         if (steps.unit != 1 || (steps.weight[along] != 0 && steps.weight[along] != straight))
             throw Error(APSIS_ERROR_ARGUMENT, "%s: type is an integer, but spacing is not 1", name);
@@ -384,7 +395,8 @@ void check_fits(const char *name, apsis_type type, const apsis_options &options,
         check_float(name, spacing.along[spacing.least()] * spacing.unit, length_of<double>(measure, measure.limit));
     }
     if (type != APSIS_I32 && type != APSIS_I64) return;
-    if (measure.unit != 1 || measure.weight[0] != 1 || measure.weight[1] != 1 || measure.weight[2] != 1)
+    const bool is_plain = measure.weight[0] == 1 && measure.weight[1] == 1 && measure.weight[2] == 1;
+    if (measure.unit != 1 || !(is_plain || measure.metric == APSIS_CHAMFER))
         throw Error(APSIS_ERROR_ARGUMENT, "%s: type is an integer, but spacing is not 1", name);
     if (type == APSIS_I32 && measure.limit >= INT32_MAX)
         throw Error(APSIS_ERROR_RANGE, "%s: type is APSIS_I32, but a result may be as large as %" PRId64, name, measure.limit);

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "api/arguments.h"
+#include "api/chamfer.h"
 #include "api/options.h"
 
 namespace apsis {
@@ -59,6 +60,7 @@ GeodesicJob check_geodesic(const apsis_context &context, const apsis_image *set,
     job.periodic = read_periodic("set", options, job.set.size, set->ndim);
     job.complement = options.flags & APSIS_COMPLEMENT;
     job.steps = make_steps(options, job.set.size, job.axes);
+    if (job.periodic.any()) refuse_knight("a periodic axis", job.steps.knight);
     const int64_t image = job.axes == 3 ? job.set.pixels() : job.set.size[0] * job.set.size[1];
     if (distance) check_lengths_fit("distance", distance->type, options, job.steps, image);
     check_indices_fit("nearest", nearest, job.set.pixels());
@@ -98,6 +100,7 @@ EccentricityJob check_eccentricity(const apsis_context &context, const apsis_ima
     job.by_value = (options.flags & APSIS_LABELS) && set->type != APSIS_BIT;
     job.has_farthest = farthest;
     job.steps = make_steps(options, job.set.size, job.axes);
+    if (job.periodic.any()) refuse_knight("a periodic axis", job.steps.knight);
     job.connectivity = job.steps.connectivity;
     if (options.budget) job.budget = options.budget;
     const int64_t image = job.axes == 3 ? job.set.pixels() : job.set.size[0] * job.set.size[1];
@@ -121,6 +124,7 @@ GeodesicJob check_slab_geodesic(const apsis_context &context, const apsis_image 
     refuse_border("a slab", options);
     if (options.flags & APSIS_SLICES)
         throw Error(APSIS_ERROR_UNSUPPORTED, "options: APSIS_SLICES is set, but slabs are parts of one image");
+    refuse_knight("a slab", job.steps.knight);
     const int axis = job.axes - 1;
     const int64_t rows = job.set.size[axis];
     check_place(slab->start, slab->extent, rows);

@@ -4,7 +4,7 @@
 //     Euclidean    weight[a] * d^2 along axis a,   length = unit * sqrt(cost)
 //     city-block   weight[a] * |d|,                length = unit * cost
 //     chessboard   the largest |d|,                length = unit * cost
-//     chamfer      3 a step, 4 a diagonal one,     length = unit * cost / 3
+//     chamfer      the weights of steps together,  length = unit * cost / weight[0]
 #pragma once
 
 #include <math.h>
@@ -16,6 +16,7 @@ namespace apsis {
 struct Measure {
     apsis_metric metric = APSIS_EUCLIDEAN;
     int64_t weight[3] = {1, 1, 1};
+    int64_t diagonal = 0, knight = 0;  // chamfer: the weights of a step along both axes, and of a knight's move; 0: none
     double unit = 1;
     int64_t largest = 0;  // no cost between two pixels of the image is above it
     int64_t limit = 0;    // costs above it count as no site; at most `largest`
@@ -69,7 +70,8 @@ template <class Real>
 APSIS_BOTH inline Real length_of(const Measure &measure, int64_t cost) {
     if (measure.metric == APSIS_EUCLIDEAN)
         return measure.unit == 1 ? root<Real>(cost) : static_cast<Real>(scaled_root(measure.unit, cost));
-    if (measure.metric == APSIS_CHAMFER) return static_cast<Real>(static_cast<double>(cost) / 3 * measure.unit);
+    if (measure.metric == APSIS_CHAMFER)
+        return static_cast<Real>(static_cast<double>(cost) / static_cast<double>(measure.weight[0]) * measure.unit);
     return static_cast<Real>(measure.unit * static_cast<double>(cost));
 }
 

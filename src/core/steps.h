@@ -17,6 +17,7 @@ struct Steps {
     int64_t limit = INT64_MAX;                     // longer paths are not searched
     int connectivity = 1;                          // the number of axes that a step may go along
     int64_t least = 1, most = 1;                   // the weights of the shortest and the longest step
+    int64_t knight = 0;                            // the weight of a step by (1, 2), in the plane; 0: there is none
 };
 
 /// The kind of the step to a neighbour at (dx, dy, dz), each -1, 0 or 1.

@@ -1,7 +1,8 @@
-// Parses and checks --spacing and --connectivity.
+// Parses and checks --spacing, --weights and --connectivity.
 #include "tool/geometry.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "tool/failure.h"
 
@@ -52,6 +53,37 @@ void Spacing::fill_in(apsis_options &options) const {
 void Spacing::print(Json &json, bool volume) const {
     json.key("spacing").array();
     for (size_t axis = 0; axis < (volume ? 3 : 2); ++axis) json.value(sizes_.empty() ? 1.0 : sizes_[axis]);
+    json.end_array();
+}
+
+void Weights::add_to(Arguments &arguments) {
+    arguments.numbers("--weights", "a,b[,c]",
+                      "With --metric chamfer, how long a step along one axis is, along two, and with --volume along three; "
+                      "without, c is for a knight's move, by 1 and 2, and may be left out. Lengths are in units of a. Such are "
+                      "2,3 and 5,7,11. Default: 3,4,5, without a knight's move.",
+                      weights_);
+}
+
+void Weights::check(bool volume, bool is_chamfer) const {
+    if (weights_.empty()) return;
+    if (!is_chamfer) usage("--weights is for --metric chamfer");
+    const size_t count = weights_.size();
+    if (count > 3 || count < 2 || (volume && count < 3))
+        usage("--weights has " + std::to_string(count) + (count == 1 ? " number" : " numbers") + ", but must have " +
+              (volume ? "3 with --volume" : "2 or 3"));
+    for (const double weight : weights_)
+        if (!(weight >= 1 && weight <= 1 << 20 && weight == std::floor(weight)))
+            usage("--weights must be whole numbers from 1 to 1048576");
+}
+
+void Weights::fill_in(apsis_options &options) const {
+    for (size_t i = 0; i < weights_.size(); ++i) options.weights[i] = static_cast<std::int32_t>(weights_[i]);
+}
+
+void Weights::print(Json &json) const {
+    if (weights_.empty()) return;
+    json.key("weights").array();
+    for (const double weight : weights_) json.value(weight);
     json.end_array();
 }
 

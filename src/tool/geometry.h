@@ -30,6 +30,21 @@ class Spacing {
     std::vector<double> sizes_;  // none: 1
 };
 
+/// How long the steps of --metric chamfer are.
+class Weights {
+  public:
+    void add_to(Arguments &arguments);
+    /// Fails with a usage error unless the metric has weights, and there are as many as it takes.
+    void check(bool volume, bool is_chamfer) const;
+
+    void fill_in(apsis_options &options) const;
+    /// A member, if there are weights.
+    void print(Json &json) const;
+
+  private:
+    std::vector<double> weights_;  // none: the library's default
+};
+
 /// How many neighbours a pixel has.
 class Connectivity {
   public:

@@ -61,6 +61,8 @@ void draw_options(Problem &p, Input &in) {
     if (in.one_in(4)) o.min_area = in.below(30);
     if (in.one_in(4)) o.max_area = in.below(100);
     if (in.one_in(4)) o.budget = in.below(20);
+    if (o.metric == APSIS_CHAMFER && in.one_in(2))
+        for (int i = 0; i < 3; ++i) o.weights[i] = static_cast<int32_t>(in.below(13));
 }
 
 /// Makes a label image of the set, or a grey one: some values, and how far near ones differ.

@@ -127,7 +127,7 @@ class WildOptions {
 
   private:
     static void twist(apsis_options &o, Input &in) {
-        switch (in.below(13)) {
+        switch (in.below(14)) {
             case 0: o.flags = static_cast<uint32_t>(in.below(1 << 13)); break;
             case 1: o.flags = in.raw<uint32_t>(); break;
             case 2: o.spacing[in.below(3)] = odd_real(in); break;
@@ -140,6 +140,7 @@ class WildOptions {
             case 9: o.max_area = odd_number(in); break;
             case 10: o.budget = odd_number(in); break;
             case 11: o.delta = odd_real(in); break;
+            case 12: o.weights[in.below(4)] = static_cast<int32_t>(odd_number(in)); break;
             default:
                 for (double &each : o.spacing) each = odd_real(in);
         }

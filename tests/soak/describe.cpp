@@ -36,6 +36,7 @@ std::string describe(const apsis_options &o) {
     if (o.min_area != 0) text += ", min_area " + std::to_string(o.min_area);
     if (o.max_area != 0) text += ", max_area " + std::to_string(o.max_area);
     if (o.delta != 0) text += ", delta " + number(o.delta);
+    for (int i = 0; i < 3 && o.weights[0] != 0; ++i) text += (i ? " " : ", weights ") + std::to_string(o.weights[i]);
     if (o.budget != 0) text += ", budget " + std::to_string(o.budget);
     return text;
 }

@@ -224,6 +224,19 @@ void draw_components(Problem &p, Dice &dice) {
     if (dice.one_in(4)) o.max_area = dice.magnitude(1, 1000000);
 }
 
+/// Of chamfer steps; a knight's move where it is one, and is taken.
+void draw_weights(Problem &p, Dice &dice) {
+    apsis_options &o = p.options;
+    if (o.metric != APSIS_CHAMFER || dice.one_in(3)) return;
+    const bool deep = p.ndim == 3 && !(o.flags & APSIS_SLICES), takes_knight = o.connectivity != 1 && !(o.flags & PERIODIC);
+    const int32_t a = static_cast<int32_t>(dice.magnitude(1, 300000)), b = a + static_cast<int32_t>(dice.below(a + 1));
+    const int32_t least = deep ? b : std::max(2 * a, (3 * b + 1) / 2), most = deep ? 3 * b / 2 : a + b;
+    o.weights[0] = a, o.weights[1] = b;
+    if (deep || (takes_knight && dice.one_in(2))) o.weights[2] = least + static_cast<int32_t>(dice.below(most - least + 1));
+}
+
+bool has_knight(const Problem &p) { return p.options.weights[2] != 0 && !(p.ndim == 3 && !(p.options.flags & APSIS_SLICES)); }
+
 void draw_paths(Problem &p, Dice &dice) {
     apsis_options &o = p.options;
     o.metric = dice.of({APSIS_EUCLIDEAN, APSIS_EUCLIDEAN, APSIS_CITY_BLOCK, APSIS_CHESSBOARD, APSIS_CHAMFER});
@@ -235,6 +248,7 @@ void draw_paths(Problem &p, Dice &dice) {
     p.type[SECOND] = dice.one_in(2) ? dice.of({APSIS_I32, APSIS_I64}) : apsis_type(0);
     if (p.type[SECOND] && dice.one_in(4)) p.type[FIRST] = apsis_type(0);
     draw_periodic(p, dice);
+    draw_weights(p, dice);
     if (p.transform == APSIS_GEODESIC) {
         if (dice.one_in(4)) o.max_distance = 300 * dice.real();
         return;
@@ -276,7 +290,7 @@ bool has_slabs(const Problem &p) {
     if (o.method != APSIS_AUTO || o.flags & (APSIS_SLICES | PERIODIC)) return false;
     if (o.flags & APSIS_LABELS && p.transform != APSIS_DISTANCE) return false;
     if (p.transform == APSIS_DISTANCE) return o.metric <= APSIS_CITY_BLOCK || (o.metric == APSIS_CHESSBOARD && !p.type[SECOND]);
-    return p.transform == APSIS_GEODESIC || p.transform == APSIS_COMPONENTS;
+    return (p.transform == APSIS_GEODESIC && !has_knight(p)) || p.transform == APSIS_COMPONENTS;
 }
 
 bool is_exact(apsis_method method) {
@@ -285,7 +299,7 @@ bool is_exact(apsis_method method) {
 
 /// Of the calls that wait for nothing, and so can be captured.
 bool has_graph(const Problem &p) {
-    if (p.transform == APSIS_ECCENTRICITY || p.options.method == APSIS_RASTER_SCAN) return false;
+    if (p.transform == APSIS_ECCENTRICITY || p.options.method == APSIS_RASTER_SCAN || has_knight(p)) return false;
     if (p.transform == APSIS_VORONOI) return !(p.options.flags & APSIS_CONNECTED);
     return p.capacity < 0 && !p.count;
 }

@@ -106,12 +106,21 @@ class Shrinker {
         return false;
     }
 
+    bool no_weights() {
+        if (trial.options.weights[0] == 0) return false;
+        std::fill_n(trial.options.weights, 4, 0);
+        if (take(trial)) return true;
+        trial = best;
+        return false;
+    }
+
     bool defaults() {
         trial = best;
         apsis_options &o = trial.options;
         bool changed = false;
         for (int bit = 0; bit < 10; ++bit) changed |= set(&o.flags, o.flags & ~(1u << bit));
         changed |= set(&o.max_distance, 0.0);
+        changed |= no_weights();
         changed |= set(&o.metric, APSIS_EUCLIDEAN);
         changed |= set(&o.method, APSIS_AUTO);
         changed |= set(&o.connectivity, 0);

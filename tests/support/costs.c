@@ -4,17 +4,28 @@ static int64_t cost_of(const cost_problem *c, int64_t i) { return c->cost ? c->c
 
 bool is_passable(const cost_problem *c, int64_t i) { return (!c->p.mask || is_member(&c->p, i)) && cost_of(c, i) > 0; }
 
+static bool is_one_set(const cost_problem *c, int64_t i, int64_t j) {
+    return !(c->p.options.flags & APSIS_LABELS) || c->p.mask[i] == c->p.mask[j];
+}
+
+/** Whether there is a pixel between those of a knight's move, which is in the set of both, and touches both. */
+static bool is_over_one(const cost_problem *c, int64_t i, int64_t j) {
+    const int64_t w = c->p.size[0], h = c->p.size[1];
+    for (int64_t k = i / w / h * w * h; k < (i / w / h + 1) * w * h; ++k) {
+        const int64_t x = k % w - i % w, y = k / w % h - i / w % h, u = k % w - j % w, v = k / w % h - j / w % h;
+        if (x * x <= 1 && y * y <= 1 && u * u <= 1 && v * v <= 1 && is_passable(c, k) && is_one_set(c, i, k)) return true;
+    }
+    return false;
+}
+
 int64_t weight_between(const cost_problem *c, int64_t i, int64_t j) {
     const scale s = scale_of(&c->p);
-    int64_t stride = 1;
-    int kind = 0;
-    if (c->p.options.flags & APSIS_LABELS && c->p.mask[i] != c->p.mask[j]) return 0;
-    for (int a = 0; a < 3; stride *= c->p.size[a++]) {
-        const int64_t d = j / stride % c->p.size[a] - i / stride % c->p.size[a];
-        if (d < -1 || d > 1) return 0;
-        kind |= d ? 1 << a : 0;
-    }
-    return s.weight[kind];
+    int64_t stride = 1, step[3];
+    if (!is_one_set(c, i, j)) return 0;
+    for (int a = 0; a < 3; stride *= c->p.size[a++]) step[a] = j / stride % c->p.size[a] - i / stride % c->p.size[a];
+    const int64_t weight = weight_of(&s, step);
+    const bool is_far = step[0] * step[0] + step[1] * step[1] == 5;
+    return weight && is_far && !is_over_one(c, i, j) ? 0 : weight;
 }
 
 int64_t step_between(const cost_problem *c, int64_t i, int64_t j) {
@@ -25,9 +36,9 @@ int64_t step_between(const cost_problem *c, int64_t i, int64_t j) {
 static bool pass_on(const cost_problem *c, answer *a, int64_t i) {
     const int64_t w = c->p.size[0], h = c->p.size[1], at[3] = {i % w, i / w % h, i / w / h};
     bool changed = false;
-    for (int n = 0; n < 27; ++n) {
-        const int d[3] = {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
-        bool inside = n != 13;
+    for (int n = 0; n < 125; ++n) {
+        const int d[3] = {n % 5 - 2, n / 5 % 5 - 2, n / 25 - 2};
+        bool inside = true;
         for (int k = 0; k < 3; ++k) inside = inside && at[k] + d[k] >= 0 && at[k] + d[k] < c->p.size[k];
         const int64_t j = i + d[0] + w * (d[1] + h * d[2]);
         if (!inside || !is_passable(c, j) || !weight_between(c, i, j)) continue;

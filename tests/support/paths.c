@@ -18,7 +18,9 @@ scale scale_of(const problem *p) {
     const bool roots = metric == APSIS_EUCLIDEAN && connectivity > 1;
     if (roots && equal) s.divisor = deep ? (double)space[1] : (double)plane[1], s.unit = p->unit * (double)p->ratio[0];
     if (roots && !equal) s.divisor = 1099511627776.0, s.rounded = true;
-    if (metric == APSIS_CHAMFER) s.divisor = 3, s.unit = p->unit * (double)p->ratio[0];
+    const int32_t *const w = p->options.weights, chamfer[4] = {0, w[0] ? w[0] : 3, w[0] ? w[1] : 4, w[0] ? w[2] : 5};
+    if (metric == APSIS_CHAMFER) s.divisor = chamfer[1], s.unit = p->unit * (double)p->ratio[0];
+    if (metric == APSIS_CHAMFER && axes == 2) s.knight = w[2];
     for (int kind = 1; kind < 1 << axes; ++kind) {
         int64_t sum = 0, square = 0, count = 0;
         for (int a = 0; a < axes; ++a) {
@@ -29,11 +31,38 @@ scale scale_of(const problem *p) {
         }
         if (count > connectivity) continue;
         s.weight[kind] = metric == APSIS_CHESSBOARD ? p->ratio[0] : sum;
-        if (metric == APSIS_CHAMFER) s.weight[kind] = 2 + count;
+        if (metric == APSIS_CHAMFER) s.weight[kind] = chamfer[count];
         if (roots && equal) s.weight[kind] = deep ? space[count] : plane[count];
         if (roots && !equal) s.weight[kind] = llround(sqrt((double)square) * s.divisor);
     }
     return s;
+}
+
+int64_t weight_of(const scale *s, const int64_t step[3]) {
+    int64_t kind = 0, sum = 0;
+    for (int a = 0; a < 3; ++a) {
+        const int64_t by = step[a] < 0 ? -step[a] : step[a];
+        if (by > 2) return 0;
+        kind |= by ? 1 << a : 0;
+        sum += by;
+    }
+    const bool is_near = sum == (kind & 1) + (kind >> 1 & 1) + (kind >> 2 & 1);
+    return is_near ? s->weight[kind] : kind == 3 && sum == 3 ? s->knight : 0;
+}
+
+void draw_weights(problem *p, bool knights, chance *c) {
+    static const int32_t plane[][3] = {{2, 3},       {5, 7, 11},         {5, 7, 11},      {1, 1},
+                                       {1, 2},       {1, 1, 2},          {1, 2, 3},       {5, 7, 12},
+                                       {12, 17, 27}, {1048575, 1048576}, {300, 424, 671}, {370000, 523000, 827000},
+                                       {2, 2, 4},    {4, 5, 9}};
+    static const int32_t space[][3] = {{3, 4, 5}, {2, 3, 4},  {1, 1, 1},    {1, 2, 3},
+                                       {3, 4, 6}, {4, 6, 7},  {13, 17, 22}, {600000, 849000, 1040000},
+                                       {9, 9, 9}, {5, 10, 12}};
+    if (p->options.metric != APSIS_CHAMFER || !roll_below(c, 4)) return;
+    const bool deep = volume(p);
+    const int32_t *const weights = deep ? space[roll_below(c, COUNT(space))] : plane[roll_below(c, COUNT(plane))];
+    memcpy(p->options.weights, weights, 3 * sizeof *weights);
+    if (!deep && (!knights || p->options.connectivity == 1)) p->options.weights[2] = 0;
 }
 
 double real_of(const scale *s, int64_t length) { return (double)length / s->divisor * s->unit; }
@@ -71,13 +100,31 @@ static int64_t dequeue(queue *q) {
     return i;
 }
 
+/** Whether paths may go from pixel i to the one at a step from it. */
+static bool is_within(const problem *p, int64_t i, const int64_t step[3], int64_t *j) {
+    if (!neighbour_at(p, i, step, j) || !is_member(p, *j)) return false;
+    return !(p->options.flags & APSIS_LABELS) || p->mask[i] == p->mask[*j];
+}
+
+/** Whether a step leads from pixel i: one by 2 goes over a pixel that touches both of its ends. */
+static bool leads(const problem *p, int64_t i, const int64_t step[3], int64_t *j) {
+    bool over = true;
+    if (step[0] * step[0] + step[1] * step[1] + step[2] * step[2] == 5) {
+        over = false;
+        for (int n = 9; n < 18; ++n) {
+            const int64_t d[3] = {n % 3 - 1, n / 3 % 3 - 1, 0}, x = step[0] - d[0], y = step[1] - d[1];
+            over = over || (x * x <= 1 && y * y <= 1 && is_within(p, i, d, j));
+        }
+    }
+    return over && is_within(p, i, step, j);
+}
+
 static void relax(const problem *p, const scale *s, answer *a, queue *q, int64_t i) {
-    for (int n = 0; n < 27; ++n) {
-        const int64_t d[3] = {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
-        const int64_t weight = s->weight[(d[0] ? 1 : 0) | (d[1] ? 2 : 0) | (d[2] ? 4 : 0)], length = a->cost[i] + weight;
+    for (int n = 0; n < 125; ++n) {
+        const int64_t d[3] = {n % 5 - 2, n / 5 % 5 - 2, n / 25 - 2};
+        const int64_t weight = weight_of(s, d), length = a->cost[i] + weight;
         int64_t j;
-        if (weight == 0 || !neighbour_at(p, i, d, &j) || !is_member(p, j)) continue;
-        if (p->options.flags & APSIS_LABELS && p->mask[i] != p->mask[j]) continue;
+        if (weight == 0 || !leads(p, i, d, &j)) continue;
         const bool better = a->cost[j] < 0 || length < a->cost[j] || (length == a->cost[j] && a->nearest[i] < a->nearest[j]);
         if (!better) continue;
         a->cost[j] = length;

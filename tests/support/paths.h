@@ -11,11 +11,18 @@
  *  are finer, and the library's may differ by 2^-26 of themselves. */
 typedef struct scale {
     int64_t weight[8]; /* of a step, by the axes it goes along: 1, 2, 4; 0 where there is none */
+    int64_t knight;    /* of a step by 1 along one axis and 2 along the other, in the plane; 0: none */
     double divisor, unit;
     bool rounded;
 } scale;
 
 scale scale_of(const problem *p);
+
+/** The weight of a step by so much; 0 if there is none. */
+int64_t weight_of(const scale *s, const int64_t step[3]);
+
+/** Draws weights of the chamfer metric, sometimes the default ones; a knight's move, if allowed, where it is one. */
+void draw_weights(problem *p, bool knights, chance *c);
 bool is_member(const problem *p, int64_t i);
 
 /** Lengths and nearest seeds, -1 and -1 where no path leads; max_distance is not looked at.  Freed by free_answer. */

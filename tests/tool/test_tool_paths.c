@@ -53,6 +53,8 @@ static const struct {
     {"--metric taxicab", 1, false, {0, 1, 0, 0}},
     {"--metric chessboard --type i32 --compress deflate", 1, false, {0, 1, 1, 0}},
     {"--metric chamfer", 1, false, {0, 1, 4 / 3.0, 0}},
+    {"--metric chamfer --weights 2,3 --type f64", 1, false, {0, 1, 1.5, 0}},
+    {"--metric chamfer --weights 4,6,7 --volume", PAGES, true, {0, 1, 1.5, 1.75}},
     {"--spacing 2.5", PAGES, false, {0, 2.5, 2.5 * M_SQRT2, 0}},
     {"--volume", PAGES, true, {0, 1, M_SQRT2, 1.7320508075688772}},
     {"--volume --connectivity 18 --threads 1", PAGES, true, {0, 1, M_SQRT2, 0}},

@@ -137,6 +137,7 @@ static void check_random(bench *b, bool labels, int times, uint64_t seed) {
         p.mask = mask;
         choose_options(&c, &p);
         if (labels) p.options.flags = (p.options.flags | APSIS_LABELS) & ~(uint32_t)APSIS_COMPLEMENT;
+        draw_weights(&p, true, &c);
         given how = choose_images(&c, &p);
         if (labels) how.set = label_types[roll_below(&c, COUNT(label_types))];
         assert_ok(b->ctx, apsis_set_threads(b->ctx, (int)roll_below(&c, 4)));

@@ -109,6 +109,7 @@ static void choose_options(chance *c, problem *p) {
         set_spacing(p, x, equal ? x : 1 + roll_below(c, 9), equal ? x : 1 + roll_below(c, 20), roll_below(c, 2) ? 1 : 0.25);
     }
     if (!roll_below(c, 3)) o->max_distance = roll_below(c, 2) ? (double)(1 + roll_below(c, 20)) : 40 * roll_real(c);
+    draw_weights(p, true, c);
 }
 
 static given choose_images(chance *c, const problem *p) {

@@ -282,15 +282,23 @@ static void sequential_sites(bench *b) { check_approximate(b, APSIS_SEQUENTIAL_S
 
 /* ---- The sequential scan of other metrics ---- */
 
-/** 3 a straight step and 4 a diagonal one. */
-static int64_t chamfer_length(int64_t dx, int64_t dy) {
+/** The least sum of weights whose steps add up to an offset, however many of them are knight's moves. */
+static int64_t chamfer_length(const int32_t weights[3], int64_t dx, int64_t dy) {
     dx = dx < 0 ? -dx : dx;
     dy = dy < 0 ? -dy : dy;
-    return 3 * (dx > dy ? dx : dy) + (dx > dy ? dy : dx);
+    const int64_t most = dx > dy ? dx : dy, less = dx > dy ? dy : dx;
+    int64_t best = INT64_MAX;
+    for (int64_t n = 0; n <= less && (n == 0 || (weights[2] && 2 * n <= most)); ++n) {
+        const int64_t u = most - 2 * n, v = less - n, far = u > v ? u : v, near = u > v ? v : u;
+        const int64_t length = n * weights[2] + (far - near) * weights[0] + near * weights[1];
+        if (length < best) best = length;
+    }
+    return best;
 }
 
-static void check_chamfer(bench *b, problem p) {
+static void check_chamfer(bench *b, problem p, const int32_t weights[3]) {
     p.options.metric = APSIS_CHAMFER;
+    if (weights[0] != 3) memcpy(p.options.weights, weights, 3 * sizeof *weights);
     p.options.method = APSIS_SEQUENTIAL_SCAN;
     outputs thirds = run_distance(b, &p, &(given){.set = APSIS_U8, .distance = APSIS_I32});
     outputs reals = run_distance(b, &p, &(given){.set = APSIS_U8, .distance = APSIS_F64});
@@ -298,11 +306,11 @@ static void check_chamfer(bench *b, problem p) {
     for (int64_t i = 0; i < pixels_of(&p); ++i) {
         int64_t least = INT32_MAX;
         for (int64_t j = 0; j < pixels_of(&p); ++j) {
-            const int64_t length = p.mask[j] ? chamfer_length(j % w - i % w, j / w - i / w) : INT32_MAX;
+            const int64_t length = p.mask[j] ? chamfer_length(weights, j % w - i % w, j / w - i / w) : INT32_MAX;
             if (length < least) least = length;
         }
         assert_int_equal(((int32_t *)thirds.distance)[i], least);
-        assert_true(((double *)reals.distance)[i] == (least == INT32_MAX ? HUGE_VAL : (double)least / 3));
+        assert_true(((double *)reals.distance)[i] == (least == INT32_MAX ? HUGE_VAL : (double)least / weights[0]));
     }
     free_outputs(&thirds);
     free_outputs(&reals);
@@ -310,13 +318,14 @@ static void check_chamfer(bench *b, problem p) {
 
 static void sequential_steps(bench *b) {
     static const int64_t sizes[] = {1, 2, 7, 20, 33, 70};
+    static const int32_t weights[][3] = {{3, 4}, {2, 3}, {5, 7, 11}, {4, 5, 9}, {1, 2, 3}};
     chance c = {8};
     for (int i = 0; i < effort(120); ++i) {
         problem p = new_problem(2, sizes[roll_below(&c, COUNT(sizes))], sizes[roll_below(&c, COUNT(sizes))], 1, NULL);
         uint8_t *mask = must_alloc((size_t)pixels_of(&p));
         fill_mask(mask, p.size, (int)roll_below(&c, MASK_KINDS), roll_real(&c) * roll_real(&c), &c);
         p.mask = mask;
-        if (i % 4 == 0) check_chamfer(b, p);
+        if (i % 4 == 0) check_chamfer(b, p, weights[i / 4 % COUNT(weights)]);
         p.options.method = APSIS_SEQUENTIAL_SCAN;
         p.options.metric = i & 1 ? APSIS_CITY_BLOCK : APSIS_CHESSBOARD;
         p.options.flags = i & 2 ? APSIS_COMPLEMENT : 0;

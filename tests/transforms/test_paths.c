@@ -190,6 +190,7 @@ static void random_paths(bench *b) {
         p->options.connectivity = (int32_t)roll_below(&c, (p->options.flags & APSIS_SLICES ? 2 : p->ndim) + 1);
         if (!roll_below(&c, 3)) set_spacing(p, 3, 3, 3, 0.25);
         if (!roll_below(&c, 3)) p->options.max_distance = 1 + 8 * roll_real(&c);
+        draw_weights(p, true, &c);
         assert_ok(b->ctx, apsis_set_threads(b->ctx, (int)roll_below(&c, 4)));
         check_paths(b, &q, false, sets[roll_below(&c, 5)], roll_below(&c, 2) ? (unsigned)roll_below(&c, LAYOUTS) : PACKED);
         free(mask);
@@ -251,6 +252,7 @@ static void longest_paths(bench *b) {
         if (labels) p.options.flags |= APSIS_LABELS;
         p.options.connectivity = (int32_t)roll_below(&c, (p.options.flags & APSIS_SLICES ? 2 : p.ndim) + 1);
         if (!roll_below(&c, 3)) set_spacing(&p, 3, 3, 3, 0.25);
+        draw_weights(&p, true, &c);
         check_longest(b, &p, labels ? APSIS_U16 : roll_below(&c, 2) ? APSIS_BIT : APSIS_U8);
         free(mask);
     }

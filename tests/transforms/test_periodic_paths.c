@@ -97,6 +97,7 @@ static problem random_problem(chance *c, int64_t most) {
         const int64_t x = 1 + roll_below(c, 9), equal = o->metric >= APSIS_CHESSBOARD || roll_below(c, 2);
         set_spacing(&p, x, equal ? x : 1 + roll_below(c, 9), equal ? x : 1 + roll_below(c, 20), roll_below(c, 2) ? 1 : 0.25);
     }
+    draw_weights(&p, false, c);
     return p;
 }
 

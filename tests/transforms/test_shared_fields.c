@@ -42,6 +42,7 @@ static problem draw_problem(chance *c, uint8_t *mask, int64_t most) {
     if (roll_below(c, 6) == 0) p.options.method = APSIS_EVERY_SOURCE;
     if (p.options.method == APSIS_AUTO && roll_below(c, 3) == 0) p.options.budget = 1 + roll_below(c, 60);
     if (p.options.metric == APSIS_EUCLIDEAN && roll_below(c, 3) == 0) set_spacing(&p, 1, 300, 1, 1); /* lengths of 64 bits */
+    draw_weights(&p, false, c);
     return p;
 }
 

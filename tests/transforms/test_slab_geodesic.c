@@ -21,6 +21,7 @@ static void every_cut_of_every_3x4(bench *b) {
         problem p = new_problem(2, 3, 4, 1, mask);
         p.options.metric = (apsis_metric)roll_below(&c, 4);
         p.options.connectivity = (int32_t)roll_below(&c, 3);
+        draw_weights(&p, false, &c);
         if (i % 3 == 2) draw_periodic(&p, &c);
         check_paths_of_every_cut(&b, 1, &p, seeds, &REAL, &c);
     }
@@ -70,6 +71,7 @@ static void choose_problem(chance *c, problem *p) {
     }
     if (!roll_below(c, 4)) o->max_distance = roll_below(c, 2) ? (double)(1 + roll_below(c, 20)) : 40 * roll_real(c);
     if (!roll_below(c, 3)) draw_periodic(p, c);
+    draw_weights(p, false, c);
 }
 
 static given choose_images(chance *c, const problem *p) {

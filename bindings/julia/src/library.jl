@@ -38,6 +38,7 @@ struct COptions
     max_area::Int64
     budget::Int64
     delta::Float64
+    weights::NTuple{4,Int32}
 end
 
 "What is known of a component: pixels are linear indices and coordinates indices of the array, from 1 on."

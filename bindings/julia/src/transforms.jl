@@ -1,13 +1,19 @@
 # The transforms.
 
 function options(set; spacing=1, metric=:euclidean, max_distance=0, method=:auto, flags=0, connectivity=0, largest=0,
-                 min_area=0, max_area=0, budget=0, delta=0, periodic=false)
+                 min_area=0, max_area=0, budget=0, delta=0, periodic=false, weights=())
     sizes = spacing isa Number ? ntuple(_ -> Float64(spacing), 3) : ntuple(i -> i <= length(spacing) ? Float64(spacing[i]) : 1.0, 3)
     spacing isa Number || length(spacing) == ndims(set) ||
         throw(ArgumentError("spacing has $(length(spacing)) numbers, but the set has $(ndims(set)) dimensions"))
     return Ref(COptions(sizeof(COptions), flags | closing(set, periodic, flags), sizes, max_distance,
                         chosen("metric", metric, METRIC_NAMES), chosen("method", method, AUTO_METHODS), connectivity,
-                        largest, min_area, max_area, budget, delta))
+                        largest, min_area, max_area, budget, delta, step_weights(weights)))
+end
+
+"The weights of chamfer steps: none, two or three."
+function step_weights(weights)
+    length(weights) in (0, 2, 3) || throw(ArgumentError("weights has $(length(weights)) numbers, but must have 2 or 3"))
+    return ntuple(i -> i <= length(weights) ? Int32(weights[i]) : Int32(0), 4)
 end
 
 "The flags of the dimensions along which an array closes on itself: their numbers, or `true` for all but that of slices."
@@ -199,7 +205,8 @@ end
              complement=false, slices=false, labels=false, periodic=false, context)
 
 The length of the shortest path within the set to the nearest seed, and with `nearest=true` which seed that is; -1 and 0
-outside.  With `labels=true` the seeds are a label image, and it is the label of the nearest.
+outside.  With `labels=true` the seeds are a label image, and it is the label of the nearest.  With `metric=:chamfer` steps have
+`weights`, such as `(2, 3)`, or in 2-D, with the knight's move, `(5, 7, 11)`.
 """
 function geodesic(set::AbstractArray, seeds::AbstractArray; type=Float32, nearest=false, complement=false, slices=false,
                   labels=false, context=context_on(device_of(set)), kw...)

@@ -216,6 +216,9 @@ end
         @test len[5, 5] == 8 && len[3, 3] == -1 && which[5, 5] == 1 && which[3, 3] == 0
         reach, far, extents = Apsis.eccentricity(set; farthest=true, extents=true, metric=:city_block)
         @test all(reach[set] .== 8) && extents[1].diameter == 8 && far[1, 1] == 25
+        knight = Apsis.geodesic(trues(4, 3), reshape(1:12, 4, 3) .== 1; metric=:chamfer, weights=(5, 7, 11), type=Int32)
+        @test vec(knight) == [0, 5, 10, 15, 5, 7, 11, 16, 10, 11, 14, 18]
+        @test fails(() -> Apsis.geodesic(set, seeds; weights=(5,)), ArgumentError, "weights has 1 numbers")
         @test all(Apsis.eccentricity(trues(5, 4); metric=:city_block, periodic=true) .== 4)
         line = reshape([true, false, false, false], 4, 1)
         @test vec(Apsis.distance(line; periodic=1)) == vec(Apsis.distance(line; periodic=(1,))) == [0, 1, 2, 1]

@@ -17,7 +17,7 @@ from . import _lines as lines
 from ._arrays import LABELS, LENGTHS, MASKS, Array
 from ._calls import _ROOM, Calls, Device, chosen_device, outside
 from ._errors import wrong
-from ._options import Periodic, Spacing, flag, flags, options, periodic_flags, real
+from ._options import Periodic, Spacing, Weights, flag, flags, options, periodic_flags, real
 
 __all__ = ["COMPONENT", "CONTACT", "Context", "Device", "EXTENT", "context_for", "device_count", "outside"]
 
@@ -92,7 +92,7 @@ class Context(Calls):
                  out: Optional[Array] = None, nearest_out: Optional[Array] = None, spacing: Spacing = None,
                  metric: str = "euclidean", max_distance: Optional[float] = None, complement: bool = False,
                  signed: bool = False, slices: bool = False, method: str = "auto", labels: bool = False,
-                 border: bool = False, periodic: Periodic = False) -> Any:
+                 border: bool = False, periodic: Periodic = False, weights: Weights = None) -> Any:
         """apsis.distance in this context."""
         source = arrays.as_given("set", set, labels)
         given = flags(complement=complement, signed=signed, slices=slices, labels=labels, border=border)
@@ -100,7 +100,7 @@ class Context(Calls):
         has_ends = len(source.shape) == 1 and border and (complement or signed or labels)
         is_line = has_ends and not around  # a periodic line has no ends
         chosen = options(len(source.shape), (given & ~c.BORDER if has_ends else given) | around, spacing=spacing, metric=metric,
-                         max_distance=max_distance, method=method)
+                         max_distance=max_distance, method=method, weights=weights)
         outputs = [arrays.output("out", out, "dtype", dtype, LENGTHS, set, source),
                    arrays.index_output("nearest_out", nearest_out, "nearest", nearest, set, source)]
         if is_line:
@@ -285,12 +285,13 @@ class Context(Calls):
                       nearest: Union[bool, DTypeLike] = False, dtype: Optional[DTypeLike] = np.float32,
                       out: Optional[Array] = None, nearest_out: Optional[Array] = None, connectivity: Optional[int] = None,
                       spacing: Spacing = None, metric: str = "euclidean", max_distance: Optional[float] = None,
-                      complement: bool = False, slices: bool = False, labels: bool = False) -> Any:
+                      complement: bool = False, slices: bool = False, labels: bool = False,
+                      weights: Weights = None) -> Any:
         """apsis.paths.cost_distance in this context."""
         source, starts = arrays.as_costs("costs", costs), arrays.as_given("seeds", seeds, labels)
         ways = None if set is None else arrays.as_set("set", set)
         chosen = options(len(source.shape), flags(complement=complement, slices=slices, labels=labels), spacing=spacing,
-                         metric=metric, max_distance=max_distance, connectivity=connectivity)
+                         metric=metric, max_distance=max_distance, connectivity=connectivity, weights=weights)
         wanted = values.map_type(nearest, starts) if labels else nearest
         outputs = [arrays.output("out", out, "dtype", dtype, LENGTHS, costs, source),
                    arrays.index_output("nearest_out", nearest_out, "nearest", wanted, costs, source)]
@@ -304,7 +305,8 @@ class Context(Calls):
 
     def shortest_paths(self, starts: Any, seeds: Array, *, set: Optional[Array] = None, costs: Optional[Array] = None,
                        connectivity: Optional[int] = None, spacing: Spacing = None, metric: str = "euclidean",
-                       max_distance: Optional[float] = None, complement: bool = False, slices: bool = False) -> Any:
+                       max_distance: Optional[float] = None, complement: bool = False, slices: bool = False,
+                       weights: Weights = None) -> Any:
         """apsis.paths.shortest_paths in this context."""
         ends = arrays.as_set("seeds", seeds)
         ways = None if set is None else arrays.as_set("set", set)
@@ -316,7 +318,7 @@ class Context(Calls):
             begins = np.empty(0)
         begins = np.ascontiguousarray(begins, np.int64)
         chosen = options(len(ends.shape), flags(complement=complement, slices=slices), spacing=spacing, metric=metric,
-                         max_distance=max_distance, connectivity=connectivity)
+                         max_distance=max_distance, connectivity=connectivity, weights=weights)
         images = self._path_images(ways, given, ends, [])
         known, count = np.empty(len(begins), PATH), ctypes.c_int64()
         pixels = np.empty(len(begins) * 2 * sum(ends.shape), np.int64)
@@ -328,11 +330,12 @@ class Context(Calls):
             pixels = np.empty(count.value, np.int64)
 
     def longest_paths(self, set: Array, *, connectivity: Optional[int] = None, spacing: Spacing = None,
-                      metric: str = "euclidean", complement: bool = False, slices: bool = False, labels: bool = False) -> Any:
+                      metric: str = "euclidean", complement: bool = False, slices: bool = False, labels: bool = False,
+                      weights: Weights = None) -> Any:
         """apsis.paths.longest_paths in this context."""
         source = arrays.as_given("set", set, labels)
         chosen = options(len(source.shape), flags(complement=complement, slices=slices, labels=labels), spacing=spacing,
-                         metric=metric, connectivity=connectivity)
+                         metric=metric, connectivity=connectivity, weights=weights)
         images = arrays.images_of([source], [])
         size = math.prod(source.shape)  # paths of different components have no pixel in common
         known, pixels, counts = np.empty(size // 2 + size % 2, PATH), np.empty(size, np.int64), (ctypes.c_int64 * 2)()
@@ -357,13 +360,14 @@ class Context(Calls):
                  dtype: Optional[DTypeLike] = np.float32, out: Optional[Array] = None, nearest_out: Optional[Array] = None,
                  connectivity: Optional[int] = None, spacing: Spacing = None, metric: str = "euclidean",
                  max_distance: Optional[float] = None, complement: bool = False, slices: bool = False,
-                 labels: bool = False, periodic: Periodic = False) -> Any:
+                 labels: bool = False, periodic: Periodic = False, weights: Weights = None) -> Any:
         """apsis.geodesic in this context."""
         source, starts = arrays.as_set("set", set), arrays.as_given("seeds", seeds, labels)
         arrays.check_shape("seeds", starts, source)
         around = periodic_flags(periodic, len(source.shape), slices)
         chosen = options(len(source.shape), flags(complement=complement, slices=slices, labels=labels) | around,
-                         spacing=spacing, metric=metric, max_distance=max_distance, connectivity=connectivity)
+                         spacing=spacing, metric=metric, max_distance=max_distance, connectivity=connectivity,
+                         weights=weights)
         wanted = values.map_type(nearest, starts) if labels else nearest
         outputs = [arrays.output("out", out, "dtype", dtype, LENGTHS, set, source),
                    arrays.index_output("nearest_out", nearest_out, "nearest", wanted, set, source)]
@@ -378,12 +382,13 @@ class Context(Calls):
                      dtype: Optional[DTypeLike] = np.float32, out: Optional[Array] = None, farthest_out: Optional[Array] = None,
                      connectivity: Optional[int] = None, spacing: Spacing = None, metric: str = "euclidean",
                      complement: bool = False, slices: bool = False, budget: Optional[int] = None, method: str = "auto",
-                     labels: bool = False, periodic: Periodic = False) -> Any:
+                     labels: bool = False, periodic: Periodic = False, weights: Weights = None) -> Any:
         """apsis.eccentricity in this context."""
         source = arrays.as_given("set", set, labels)
         around = periodic_flags(periodic, len(source.shape), slices)
         chosen = options(len(source.shape), flags(complement=complement, slices=slices, labels=labels) | around,
-                         spacing=spacing, metric=metric, connectivity=connectivity, budget=budget, method=method)
+                         spacing=spacing, metric=metric, connectivity=connectivity, budget=budget, method=method,
+                         weights=weights)
         outputs = [arrays.output("out", out, "dtype", dtype, LENGTHS, set, source),
                    arrays.index_output("farthest_out", farthest_out, "farthest", farthest, set, source)]
         known_type = EXTENT if flag("extents", extents) else None

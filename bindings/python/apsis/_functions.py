@@ -10,7 +10,7 @@ from numpy.typing import DTypeLike
 
 from ._arrays import Array
 from ._context import CONTACT, Context, Device, context_for
-from ._options import Periodic, Spacing
+from ._options import Periodic, Spacing, Weights
 
 
 def _in_context(method: Callable[..., Any], arguments: dict[str, Any]) -> Any:
@@ -22,7 +22,7 @@ def distance(set: Array, *, nearest: Union[bool, DTypeLike] = False, dtype: Opti
              out: Optional[Array] = None, nearest_out: Optional[Array] = None, spacing: Spacing = None,
              metric: str = "euclidean", max_distance: Optional[float] = None, complement: bool = False, signed: bool = False,
              slices: bool = False, method: str = "auto", labels: bool = False, border: bool = False,
-             periodic: Periodic = False, device: Optional[Device] = None) -> Any:
+             periodic: Periodic = False, weights: Weights = None, device: Optional[Device] = None) -> Any:
     """The distance from every element to the nearest one of the set, the non-zero elements.
 
     Parameters
@@ -40,6 +40,8 @@ def distance(set: Array, *, nearest: Union[bool, DTypeLike] = False, dtype: Opti
         The size of an element along each axis of the array, in your unit; by default 1.
     metric : str, default "euclidean"
         "euclidean", "city-block" ("cityblock", "taxicab", "manhattan"), "chessboard"; "chamfer" for method "sequential-scan".
+    weights : sequence of int, optional
+        Of chamfer steps: as for `geodesic`.
     max_distance : float, optional
         Stops looking beyond this distance, in the unit of `spacing`.  None, or 0: no limit.
     complement : bool, default False
@@ -244,13 +246,13 @@ def geodesic(set: Array, seeds: Array, *, nearest: Union[bool, DTypeLike] = Fals
              out: Optional[Array] = None, nearest_out: Optional[Array] = None, connectivity: Optional[int] = None,
              spacing: Spacing = None, metric: str = "euclidean", max_distance: Optional[float] = None,
              complement: bool = False, slices: bool = False, labels: bool = False, periodic: Periodic = False,
-             device: Optional[Device] = None) -> Any:
+             weights: Weights = None, device: Optional[Device] = None) -> Any:
     """The length of the shortest path inside the set from every element of it to the nearest seed.
 
     Parameters
     ----------
     set, dtype, out, nearest_out, spacing, max_distance, complement, slices, device
-        As for `distance`; integers are for spacing 1 and a metric that is not Euclidean, in thirds if it is "chamfer".
+        As for `distance`; integers are for spacing 1 and a metric that is not Euclidean, sums of weights if it is "chamfer".
     seeds : array of the shape of `set`
         Its non-zero elements; those outside the set do not count.
     nearest : bool or dtype, default False
@@ -258,7 +260,12 @@ def geodesic(set: Array, seeds: Array, *, nearest: Union[bool, DTypeLike] = Fals
     connectivity : int, optional
         As for `components`; by default 1 for "city-block", otherwise the number of axes.
     metric : str, default "euclidean"
-        The length of a step: "euclidean", "city-block", "chessboard", or "chamfer" (3, 4 or 5 thirds).
+        The length of a step: "euclidean", "city-block", "chessboard", or "chamfer" (3, 4 or 5 thirds, or as `weights` say).
+    weights : sequence of int, optional
+        Of chamfer steps along one axis, a, two, b, and three, c, with 3 axes; with 2 axes c is that of a knight's move, by 1
+        and 2, and may be left out.  Lengths are sums of weights, divided by a.  So (5, 7, 11) is MorphoLibJ's chess-knight, but
+        leaps over no wall: one of the two elements that touch both ends of the move must be in the set.  a <= b <= 2a; with 3
+        axes b <= c <= 3b/2, with 2 axes c is at least 2a and 3b/2, and at most a + b.  The move takes no periodic axes.
     labels : bool, default False
         `seeds` is a label image, of integers: `nearest` gives the label of the nearest seed, and 0 in place of -1, of the types
         that `voronoi` has.
@@ -283,12 +290,13 @@ def eccentricity(set: Array, *, farthest: Union[bool, DTypeLike] = False, extent
                  dtype: Optional[DTypeLike] = np.float32, out: Optional[Array] = None, farthest_out: Optional[Array] = None,
                  connectivity: Optional[int] = None, spacing: Spacing = None, metric: str = "euclidean",
                  complement: bool = False, slices: bool = False, budget: Optional[int] = None, method: str = "auto",
-                 labels: bool = False, periodic: Periodic = False, device: Optional[Device] = None) -> Any:
+                 labels: bool = False, periodic: Periodic = False, weights: Weights = None,
+                 device: Optional[Device] = None) -> Any:
     """The length of the longest of the shortest paths from every element of the set to the others of its component.
 
     Parameters
     ----------
-    set, dtype, out, connectivity, spacing, metric, complement, slices, periodic, method, device
+    set, dtype, out, connectivity, spacing, metric, weights, complement, slices, periodic, method, device
         As for `geodesic`.
     farthest : bool or dtype, default False
         Gives the flat index of the farthest element, too: int32 or int64; True is the smallest that fits.

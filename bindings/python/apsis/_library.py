@@ -40,7 +40,7 @@ class Image(ctypes.Structure):
 class Options(ctypes.Structure):
     _fields_ = [("struct_size", c_uint32), ("flags", c_uint32), ("spacing", c_double * 3), ("max_distance", c_double),
                 ("metric", c_int), ("method", c_int), ("connectivity", c_int32), ("largest", c_int32), ("min_area", c_int64),
-                ("max_area", c_int64), ("budget", c_int64), ("delta", c_double)]
+                ("max_area", c_int64), ("budget", c_int64), ("delta", c_double), ("weights", c_int32 * 4)]
 
 
 # Those of slabs keep the arrays that they point to as `kept`: a call that is interrupted may go on, see Context._run.

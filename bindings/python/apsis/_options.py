@@ -14,6 +14,7 @@ from ._errors import wrong
 
 Spacing = Union[float, Sequence[float], None]
 Periodic = Union[bool, Sequence[int]]
+Weights = Optional[Sequence[int]]
 
 #: Other names of the metrics: those of SciPy and scikit-learn.
 ALIASES = {"cityblock": "city-block", "manhattan": "city-block", "taxicab": "city-block"}
@@ -85,6 +86,18 @@ def steps(name: str, value: Any, axes: int) -> list[float]:
     return numbers
 
 
+def _weights(given: Sequence[int], axes: int) -> list[int]:
+    """The weights of chamfer steps, as the library has them."""
+    if isinstance(given, (str, bytes)) or np.ndim(given) != 1:
+        raise TypeError(f"weights is {reprlib.repr(given)}, but must be a sequence of whole numbers")
+    if not 2 <= len(given) <= 3:
+        raise wrong(f"weights has {len(given)} numbers, but must have 2 or 3")
+    numbers = [whole(f"weights[{i}]", weight, _MOST_INT32) for i, weight in enumerate(given)]
+    if axes == 1:  # no step goes along two axes
+        del numbers[2:]
+    return numbers + [0] * (4 - len(numbers))
+
+
 def _one_of(name: str, value: Any, known: Mapping[str, int], aliases: Mapping[str, str]) -> int:
     if not isinstance(value, str):
         raise TypeError(f"{name} is {reprlib.repr(value)}, but must be a string: one of {', '.join(known)}")
@@ -97,7 +110,7 @@ def _one_of(name: str, value: Any, known: Mapping[str, int], aliases: Mapping[st
 def options(axes: int, flags: int, *, spacing: Spacing = None, metric: str = "euclidean", method: str = "auto",
             max_distance: Optional[float] = None, connectivity: Optional[int] = None, largest: Optional[int] = None,
             min_area: Optional[int] = None, max_area: Optional[int] = None, budget: Optional[int] = None,
-            delta: Optional[float] = None) -> c.Options:
+            delta: Optional[float] = None, weights: Weights = None) -> c.Options:
     """The library's options for an array of so many axes.  None is the default of each."""
     if flags & c.SLICES and axes != 3:
         raise wrong(f"slices is True, but set has {axes} axes, and 3 are needed")
@@ -114,6 +127,8 @@ def options(axes: int, flags: int, *, spacing: Spacing = None, metric: str = "eu
             raise wrong(f"max_distance is {filled.max_distance:g}, but must be positive, or None for no limit")
     if delta is not None:
         filled.delta = real("delta", delta)
+    if weights is not None:
+        filled.weights[:] = _weights(weights, axes)
     image_axes = 2 if flags & c.SLICES else axes
     filled.connectivity = whole("connectivity", connectivity, _MOST_INT32, least=1)
     if filled.connectivity > image_axes:

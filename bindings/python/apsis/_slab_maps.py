@@ -17,7 +17,7 @@ from ._columns import (NONE, Columns, address, as_slab, check_kind, columns_like
                        written)
 from ._context import Context, Device
 from ._errors import wrong
-from ._options import Spacing, flag, flags, options
+from ._options import Spacing, Weights, flag, flags, options
 
 
 # ---- Distance ----
@@ -230,7 +230,7 @@ class Paths:
 def relax(set: Array, seeds: Array, start: int, extent: int, paths: Paths, above: Optional[Paths] = None,
           below: Optional[Paths] = None, *, connectivity: Optional[int] = None, spacing: Spacing = None,
           metric: str = "euclidean", max_distance: Optional[float] = None, complement: bool = False,
-          device: Union[Device, Context, None] = None) -> int:
+          weights: Weights = None, device: Union[Device, Context, None] = None) -> int:
     """Brings what a slab tells of paths up to what the slabs beside it tell.
 
     Call it for the slabs in any order until it has changed nothing in any of them; one that has slabs beside it which have
@@ -246,8 +246,8 @@ def relax(set: Array, seeds: Array, start: int, extent: int, paths: Paths, above
         What the slab tells, which is written to.
     above, below : Paths, optional
         What the slabs before it and behind it tell; None if there is none.
-    connectivity, spacing, metric, max_distance, complement
-        As for apsis.geodesic.
+    connectivity, spacing, metric, weights, max_distance, complement
+        As for apsis.geodesic, without a knight's move.
 
     Returns
     -------
@@ -255,20 +255,20 @@ def relax(set: Array, seeds: Array, start: int, extent: int, paths: Paths, above
         How many elements of `paths` have changed.
     """
     return _walk(set, seeds, start, extent, paths, above, below, [None, None], complement, device,
-                 connectivity=connectivity, spacing=spacing, metric=metric, max_distance=max_distance)
+                 connectivity=connectivity, spacing=spacing, metric=metric, max_distance=max_distance, weights=weights)
 
 
 def geodesic(set: Array, seeds: Array, start: int, extent: int, paths: Paths, above: Optional[Paths] = None,
              below: Optional[Paths] = None, *, nearest: Union[bool, DTypeLike] = False,
              dtype: Optional[DTypeLike] = np.float32, out: Optional[Array] = None, nearest_out: Optional[Array] = None,
              connectivity: Optional[int] = None, spacing: Spacing = None, metric: str = "euclidean",
-             max_distance: Optional[float] = None, complement: bool = False,
+             max_distance: Optional[float] = None, complement: bool = False, weights: Weights = None,
              device: Union[Device, Context, None] = None) -> Any:
     """The rows of a slab, of what apsis.geodesic gives for the whole image.
 
     Parameters
     ----------
-    set, seeds, start, extent, paths, above, below, connectivity, spacing, metric, max_distance, complement, device
+    set, seeds, start, extent, paths, above, below, connectivity, spacing, metric, weights, max_distance, complement, device
         As for `relax`, when it changes nothing any more in any slab.
     nearest, dtype, out, nearest_out
         As for apsis.geodesic.  Indices are those in the whole image.
@@ -296,7 +296,7 @@ def geodesic(set: Array, seeds: Array, start: int, extent: int, paths: Paths, ab
                arrays.index_output("nearest_out", nearest_out, "nearest", nearest, set, source, image_shape(source, extent))]
     result = arrays.results(outputs)
     changed = _walk(source, seeds, start, extent, paths, above, below, outputs, complement, device, connectivity=connectivity,
-                    spacing=spacing, metric=metric, max_distance=max_distance)
+                    spacing=spacing, metric=metric, max_distance=max_distance, weights=weights)
     if changed:
         raise wrong(f"paths has changed in {changed} elements: relax the slabs until nothing changes")
     return result

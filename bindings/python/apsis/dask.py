@@ -28,7 +28,7 @@ from . import _dask_tasks as tasks
 from . import slabs
 from ._arrays import Array
 from ._context import Device
-from ._options import Spacing, flag
+from ._options import Spacing, Weights, flag
 
 __all__ = ["contacts", "distance", "geodesic", "label", "nearest", "statistics", "value_statistics", "voronoi"]
 
@@ -264,7 +264,8 @@ def contacts(labels: Array, *, connectivity: Optional[int] = 1, spacing: Spacing
 
 def geodesic(set: Array, seeds: Array, *, nearest: Union[bool, DTypeLike] = False, dtype: Optional[DTypeLike] = np.float32,
              connectivity: Optional[int] = None, spacing: Spacing = None, metric: str = "euclidean",
-             max_distance: Optional[float] = None, complement: bool = False, device: Optional[Device] = None) -> Any:
+             max_distance: Optional[float] = None, complement: bool = False, weights: Weights = None,
+             device: Optional[Device] = None) -> Any:
     """The length of the shortest path inside the set from every element of it to the nearest seed.
 
     Parameters
@@ -273,8 +274,8 @@ def geodesic(set: Array, seeds: Array, *, nearest: Union[bool, DTypeLike] = Fals
         As for `distance`.
     seeds : dask array of the shape of `set`, of any chunks
         Its non-zero elements; those outside the set do not count.
-    nearest, dtype, connectivity, spacing, metric, max_distance, complement
-        As for apsis.geodesic.
+    nearest, dtype, connectivity, spacing, metric, weights, max_distance, complement
+        As for apsis.geodesic, without a knight's move.
 
     Returns
     -------
@@ -291,7 +292,7 @@ def geodesic(set: Array, seeds: Array, *, nearest: Union[bool, DTypeLike] = Fals
     cut = graphs.cut("set", set)
     arrays.check_shape("seeds", graphs.taken("seeds", seeds), cut.mask)
     how: dict[str, Any] = {"connectivity": connectivity, "spacing": spacing, "metric": metric, "max_distance": max_distance,
-                           "complement": complement}
+                           "complement": complement, "weights": weights}
     outputs: dict[str, Any] = {"nearest": nearest, "dtype": dtype}
     keeps_seeds = arrays.index_type("nearest", nearest, cut.mask.shape) is not None
     like = slabs.geodesic(cut.nothing(), cut.nothing(), 0, cut.extent, slabs.Paths(cut.mask.shape[1:], keeps_seeds),

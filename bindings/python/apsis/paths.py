@@ -24,7 +24,7 @@ from numpy.typing import DTypeLike
 from ._arrays import Array
 from ._calls import Device
 from ._context import PATH, context_for
-from ._options import Spacing
+from ._options import Spacing, Weights
 
 __all__ = ["PATH", "cost_distance", "longest_paths", "shortest_paths"]
 
@@ -33,7 +33,7 @@ def cost_distance(costs: Array, seeds: Array, *, set: Optional[Array] = None, ne
                   dtype: Optional[DTypeLike] = np.float32, out: Optional[Array] = None, nearest_out: Optional[Array] = None,
                   connectivity: Optional[int] = None, spacing: Spacing = None, metric: str = "euclidean",
                   max_distance: Optional[float] = None, complement: bool = False, slices: bool = False, labels: bool = False,
-                  device: Optional[Device] = None) -> Any:
+                  weights: Weights = None, device: Optional[Device] = None) -> Any:
     """The least cost of a path from a seed to every element.
 
     Parameters
@@ -46,10 +46,10 @@ def cost_distance(costs: Array, seeds: Array, *, set: Optional[Array] = None, ne
         Its non-zero elements, or with `complement` the zero ones, are where paths may go.  By default, everywhere.
     dtype : dtype, default float32
         Of costs: float32 or float64; int32 or int64, for costs of integers, spacing 1 and a metric that is not Euclidean, for
-        twice the cost, or six times if it is "chamfer"; None leaves them out.
+        twice the cost, and of "chamfer" that times weights[0], by default 3; None leaves them out.
     max_distance : float, optional
         What costs more counts as no path.
-    nearest, out, nearest_out, connectivity, spacing, metric, slices, labels, device
+    nearest, out, nearest_out, connectivity, spacing, metric, weights, slices, labels, device
         As for apsis.geodesic.
 
     Returns
@@ -64,13 +64,14 @@ def cost_distance(costs: Array, seeds: Array, *, set: Optional[Array] = None, ne
     """
     return context_for(costs, device).cost_distance(
         costs, seeds, set=set, nearest=nearest, dtype=dtype, out=out, nearest_out=nearest_out, connectivity=connectivity,
-        spacing=spacing, metric=metric, max_distance=max_distance, complement=complement, slices=slices, labels=labels)
+        spacing=spacing, metric=metric, max_distance=max_distance, complement=complement, slices=slices, labels=labels,
+        weights=weights)
 
 
 def shortest_paths(starts: Any, seeds: Array, *, set: Optional[Array] = None, costs: Optional[Array] = None,
                    connectivity: Optional[int] = None, spacing: Spacing = None, metric: str = "euclidean",
                    max_distance: Optional[float] = None, complement: bool = False, slices: bool = False,
-                   device: Optional[Device] = None) -> Any:
+                   weights: Weights = None, device: Optional[Device] = None) -> Any:
     """The shortest paths from some elements to their nearest seeds; with costs, those of least cost.
 
     Parameters
@@ -81,7 +82,7 @@ def shortest_paths(starts: Any, seeds: Array, *, set: Optional[Array] = None, co
         Its non-zero elements are where paths end.
     set, costs : arrays of the shape of `seeds`, optional
         As for `cost_distance`.  Without costs a path costs its length.
-    connectivity, spacing, metric, max_distance, complement, slices, device
+    connectivity, spacing, metric, weights, max_distance, complement, slices, device
         As for `cost_distance`.
 
     Returns
@@ -101,11 +102,11 @@ def shortest_paths(starts: Any, seeds: Array, *, set: Optional[Array] = None, co
     """
     return context_for(seeds, device).shortest_paths(
         starts, seeds, set=set, costs=costs, connectivity=connectivity, spacing=spacing, metric=metric,
-        max_distance=max_distance, complement=complement, slices=slices)
+        max_distance=max_distance, complement=complement, slices=slices, weights=weights)
 
 
 def longest_paths(set: Array, *, connectivity: Optional[int] = None, spacing: Spacing = None, metric: str = "euclidean",
-                  complement: bool = False, slices: bool = False, labels: bool = False,
+                  complement: bool = False, slices: bool = False, labels: bool = False, weights: Weights = None,
                   device: Optional[Device] = None) -> Any:
     """The longest of the shortest paths in each component, between the ends that apsis.eccentricity tells.
 
@@ -113,7 +114,7 @@ def longest_paths(set: Array, *, connectivity: Optional[int] = None, spacing: Sp
     ----------
     set : array, of 1 to 3 axes
         Its non-zero elements are the set.
-    connectivity, spacing, metric, complement, slices, labels, device
+    connectivity, spacing, metric, weights, complement, slices, labels, device
         As for apsis.eccentricity.
 
     Returns
@@ -128,4 +129,4 @@ def longest_paths(set: Array, *, connectivity: Optional[int] = None, spacing: Sp
     ([0, 1, 6, 10], 1.207)
     """
     return context_for(set, device).longest_paths(set, connectivity=connectivity, spacing=spacing, metric=metric,
-                                                  complement=complement, slices=slices, labels=labels)
+                                                  complement=complement, slices=slices, labels=labels, weights=weights)

@@ -54,6 +54,36 @@ def test_as_geodesic():
         assert [len(path) for path in paths] == known["count"].tolist() and known.dtype == PATH
 
 
+def test_weights():
+    rng = np.random.default_rng(5)
+    room = np.ones((9, 11), bool)
+    seed = np.zeros(room.shape, bool)
+    seed[4, 5] = True
+    dy, dx = np.abs(np.indices(room.shape) - np.reshape((4, 5), (2, 1, 1)))
+    long, short = np.maximum(dx, dy), np.minimum(dx, dy)
+    knights = np.minimum(short, long - short)
+    length = 11 * knights + 7 * (short - knights) + 5 * (long - short - knights)
+    got = apsis.geodesic(room, seed, metric="chamfer", weights=(5, 7, 11), dtype=int)
+    np.testing.assert_array_equal(got, length)
+    np.testing.assert_array_equal(apsis.geodesic(room, seed, metric="chamfer", weights=(5, 7, 11), dtype=float), length / 5)
+    np.testing.assert_array_equal(apsis.distance(seed, metric="chamfer", method="sequential-scan", weights=(5, 7, 11),
+                                                 dtype=np.int32, device="cpu"), length)
+    known, ways = shortest_paths([0], seed, metric="chamfer", weights=(5, 7, 11))
+    assert known["length"][0] == length[0, 0] / 5 and len(ways[0]) < long[0, 0] + 1
+    mask = rng.random((30, 40)) < 0.6
+    _, extents = apsis.eccentricity(mask, extents=True, metric="chamfer", weights=(5, 7, 11))
+    known, _ = longest_paths(mask, metric="chamfer", weights=(5, 7, 11))
+    assert (known["length"] == extents["diameter"]).all()
+    volume = np.ones((3, 3, 3))
+    got = cost_distance(volume.astype(np.uint8), volume.cumsum().reshape(3, 3, 3) == 1, metric="chamfer", weights=(4, 6, 7))
+    assert got[1, 1, 1] == 1.75 and got[0, 1, 1] == 1.5
+    assert apsis.geodesic([1, 1, 1], [1, 0, 0], metric="chamfer", weights=(5, 7, 11)).tolist() == [0, 1, 2]
+    with pytest.raises(ValueError, match=r"weights\[2\] is 10 in 5, 7, 10, but must be from 11 to 12, for a knight's move"):
+        apsis.geodesic(room, seed, metric="chamfer", weights=(5, 7, 10))
+    with pytest.raises(NotImplementedError, match="a periodic axis does not take it"):
+        apsis.geodesic(room, seed, metric="chamfer", weights=(5, 7, 11), periodic=True)
+
+
 def test_longest_paths():
     rng = np.random.default_rng(4)
     mask = rng.random((40, 50)) < 0.55

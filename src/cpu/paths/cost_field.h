@@ -70,7 +70,7 @@ class CostField {
     int64_t before(int64_t cell) const {
         for (int i = 0; i < moves_.count && length[at(cell)] > 0; ++i) {  // in the order of cells
             const int64_t from = cell + moves_.offset[i];
-            if (!leads(cell, from) || source[at(from)] != source[at(cell)] || length[at(from)] >= length[at(cell)]) continue;
+            if (!leads(cell, from, i) || source[at(from)] != source[at(cell)] || length[at(from)] >= length[at(cell)]) continue;
             if (length[at(from)] + step(from, cell, i) == length[at(cell)]) return from;
         }
         return -1;
@@ -88,10 +88,13 @@ class CostField {
     static size_t at(int64_t cell) { return static_cast<size_t>(cell); }
 
     /// Whether a step leads from a cell to this neighbour.
-    bool leads([[maybe_unused]] int64_t from, int64_t to) const {
+    bool leads(int64_t from, int64_t to, int move) const {
+        return is_passable(from, to) && moves_.is_open(from, move, [=, this](int64_t cell) { return is_passable(from, cell); });
+    }
+    bool is_passable([[maybe_unused]] int64_t from, int64_t cell) const {
         if constexpr (BY_VALUE)
-            if (value[at(from)] != value[at(to)]) return false;
-        return cost[at(to)] != 0;
+            if (value[at(from)] != value[at(cell)]) return false;
+        return cost[at(cell)] != 0;
     }
 
     Length step(int64_t from, int64_t to, int move) const {
@@ -106,7 +109,7 @@ class CostField {
         const int64_t name = sources[entry.cell];
         for (int i = 0, moves = moves_.count; i < moves; ++i) {
             const int64_t to = entry.cell + moves_.offset[i];
-            if (!leads(entry.cell, to)) continue;
+            if (!leads(entry.cell, to, i)) continue;
             const Length found = entry.length + (own + cost[at(to)]) * static_cast<Length>(moves_.weight[i]);
             if (found < lengths[to]) {
                 lengths[to] = found;

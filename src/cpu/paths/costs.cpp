@@ -32,7 +32,7 @@ class CostMap {
         : job_(job),
           scale_(scale),
           steps_(job.steps),
-          grid_(job.size, job.axes),
+          grid_(job.size, job.axes, {}, reach_of(job.steps)),
           field_(grid_, job.steps, job.axes) {
         steps_.divisor *= 2;  // a step's cost is the sum of two, not their mean
         steps_.unit = std::ldexp(steps_.unit, scale.exponent);

@@ -64,7 +64,7 @@ class Eccentricity {
   public:
     Eccentricity(const EccentricityJob &job, int threads, Carver &carver)
         : job_(job),
-          grid_(job.set.size, job.axes == 3 || job.set.size[2] > 1 ? 3 : 2, job.periodic),
+          grid_(job.set.size, job.axes == 3 || job.set.size[2] > 1 ? 3 : 2, job.periodic, reach_of(job.steps)),
           pixels_(job.set.pixels()),
           memory_(pixels_, FARTHEST, !is_every_source(), carver),
           maxima_(is_every_source() ? 0 : pixels_, carver) {
@@ -335,6 +335,9 @@ class Eccentricity {
     const Progress *progress_ = nullptr;
 };
 
+/// Whether cells have numbers of 32 bits.
+bool has_few_cells(const EccentricityJob &job) { return Grid(job.set.size, 3, {}, reach_of(job.steps)).cells < UINT32_MAX; }
+
 /// Calls body with a pointer to the type Eccentricity of a job, for 32-bit lengths or for 64-bit ones.
 template <class Body>
 auto with_types(const EccentricityJob &job, bool narrow, Body body) {
@@ -345,13 +348,10 @@ auto with_types(const EccentricityJob &job, bool narrow, Body body) {
                                 : body(static_cast<Eccentricity<Length, Cell, false> *>(nullptr));
     };
     if (narrow) return farthest(int32_t(), uint32_t());
-    const bool few = Grid(job.set.size, 3).cells < UINT32_MAX;
-    return few ? farthest(int64_t(), uint32_t()) : farthest(int64_t(), int64_t());
+    return has_few_cells(job) ? farthest(int64_t(), uint32_t()) : farthest(int64_t(), int64_t());
 }
 
-bool may_be_narrow(const EccentricityJob &job) {
-    return job.steps.most <= NARROW_STEP && Grid(job.set.size, 3).cells < UINT32_MAX;
-}
+bool may_be_narrow(const EccentricityJob &job) { return job.steps.most <= NARROW_STEP && has_few_cells(job); }
 
 /// Whether no path can be too long for 32 bits.
 bool is_narrow(const EccentricityJob &job) { return may_be_narrow(job) && job.set.pixels() < INT32_MAX / 4 / job.steps.most; }

@@ -39,6 +39,7 @@ class Relaxation {
         for (int64_t i = 0; i < masked; ++i) {
             const int64_t from = static_cast<int64_t>(mask_[i]);
             for (int k = 0; k < moves_.count; ++k) {
+                if (!moves_.is_open(from, k, [this](int64_t cell) { return length[cell] >= 0; })) continue;
                 const int64_t to = moves_.target(from, k);
                 const Length sum = length[from] + static_cast<Length>(moves_.weight[k]);
                 if (sum >= UNSEEN) throw TooLong();

@@ -6,7 +6,7 @@
 // sources spread in the same way, but only along the steps of shortest paths.
 //
 // Where an image closes on itself, vectors do not reach across its seam.  After a tile at a seam has been visited, its cells
-// offer their values to those across it, one by one.
+// offer their values to those across it, one by one.  So do all cells, after each visit, to those a knight's move away.
 //
 // Lengths of UNSEEN or more are not taken.  When some lengths come near UNSEEN, all lengths that are at least a step less are
 // settled: they are written, and their cells become walls.  The other lengths are counted from there.
@@ -140,6 +140,7 @@ class Field {
                 queue_.wake(tile + beside, woken, awake.least[n]);
             }
             if (grid_.periodic.any()) awake.has_high |= cross_seams(tile, value);
+            if (steps_.knight) awake.has_high |= offer_far(tile, std::exchange(awake.pulled, 0), value);
         }
         if (value == length) has_high_ = awake.has_high;
     }
@@ -169,20 +170,38 @@ class Field {
     bool offer_across(const Grid::Place &at, Length *value) {
         const int64_t from = grid_.row(at.y, at.z) + at.x;
         if (length[from] < 0 || value[from] >= UNSEEN) return false;
-        const bool names = value != length;
         bool has_high = false;
-        for (int k = 0; k < moves_.count; ++k) {
-            const int64_t to = moves_.across_seam(at, k);
-            if (to == Moves::NOWHERE || length[to] < 0) continue;
-            const Length sum = length[from] + static_cast<Length>(moves_.weight[k]);
-            if (names ? sum != length[to] || value[from] >= value[to] : sum >= length[to] || shift + sum > steps_.limit)
-                continue;
-            value[to] = names ? value[from] : sum;
-            has_high |= !names && sum >= high_length();
-            const Grid::Place there = grid_.place(to);
-            wake_around(there.x / SPAN, there.y, there.z, sum);
+        for (int k = 0; k < moves_.count; ++k)
+            if (const int64_t to = moves_.across_seam(at, k); to != Moves::NOWHERE) has_high |= offer(from, to, k, value);
+        return has_high;
+    }
+
+    /// Offers the values of a tile's spans to the cells a knight's move away.
+    bool offer_far(int64_t tile, uint64_t spans, Length *value) {
+        const int64_t first = first_cell(tile);
+        bool has_high = false;
+        for (; spans; spans &= spans - 1) {
+            const int64_t start = first + shape_.at[std::countr_zero(spans)];
+            for (int64_t from = start; from < start + SPAN; ++from) {
+                if (length[from] < 0 || value[from] >= UNSEEN) continue;
+                for (int k = 0; k < moves_.count; ++k)
+                    if (moves_.is_knights(k)) has_high |= offer(from, from + moves_.offset[k], k, value);
+            }
         }
         return has_high;
+    }
+
+    /// Offers the value of a cell to the one that a move leads to.  Returns whether a length came near UNSEEN.
+    bool offer(int64_t from, int64_t to, int move, Length *value) {
+        const bool names = value != length;
+        const Length sum = length[from] + static_cast<Length>(moves_.weight[move]);
+        if (names ? sum != length[to] || value[from] >= value[to] : sum >= length[to] || shift + sum > steps_.limit)
+            return false;  // as where a wall is
+        if (!moves_.is_open(from, move, [this](int64_t cell) { return length[cell] != WALL; })) return false;
+        value[to] = names ? value[from] : sum;
+        const Grid::Place there = grid_.place(to);
+        wake_around(there.x / SPAN, there.y, there.z, sum);
+        return !names && sum >= high_length();
     }
 
     int64_t first_cell(int64_t tile) const {

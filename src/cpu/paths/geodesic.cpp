@@ -27,7 +27,7 @@ class Geodesic {
   public:
     Geodesic(const GeodesicJob &job, Carver &carver)
         : job_(job),
-          grid_(job.set.size, job.axes, job.periodic),
+          grid_(job.set.size, job.axes, job.periodic, reach_of(job.steps)),
           field_(grid_, job.steps, job.axes, carver) {}
 
     /// Solves slice z of a batch, or the image.  each_row(from, to, body) must call body(y, z) for all its rows.

@@ -3,6 +3,8 @@
 // In an image that closes on itself along an axis, steps across the seam lead to cells far away.  So they have no offset.
 #pragma once
 
+#include <cstdlib>
+
 #include "core/seam.h"
 #include "core/steps.h"
 #include "runtime/backend.h"
@@ -12,18 +14,19 @@ namespace apsis::cpu::paths {
 constexpr int SPAN = 16;  // cells: the widest vector
 
 /// The cells of an image: its pixels, a column of walls behind each row, a row of walls behind each plane, and walls before and
-/// behind all.  So every pixel has all its neighbours.  Wide rows begin at a multiple of SPAN.
+/// behind all; two columns and rows where steps reach so far.  So every pixel has all its neighbours.  Wide rows begin at a
+/// multiple of SPAN.
 struct Grid {
     int64_t width, height, depth, pitch, plane, origin, cells;
     Periodic periodic;
 
-    Grid(const int64_t size[3], int axes, const Periodic &of_image = {})
+    Grid(const int64_t size[3], int axes, const Periodic &of_image = {}, int64_t reach = 1)
         : width(size[0]),
           height(size[1]),
           depth(axes == 3 ? size[2] : 1),
-          pitch(width < 4 * SPAN ? width + 1 : whole(width + 1)),
-          plane(pitch * (height + 1)),
-          origin(whole((axes == 3 ? plane : 0) + pitch + 1)),
+          pitch(width < 4 * SPAN ? width + reach : whole(width + reach)),
+          plane(pitch * (height + reach)),
+          origin(whole((axes == 3 ? plane : 0) + reach * pitch + reach)),
           cells(depth * plane + 2 * origin),
           periodic(of_image) {}
     int64_t row(int64_t y, int64_t z) const { return origin + z * plane + y * pitch; }
@@ -45,23 +48,41 @@ struct Grid {
     }
 };
 
-/// The steps to the neighbours of a cell.
+/// How far steps go along an axis.
+inline int64_t reach_of(const Steps &steps) { return steps.knight ? 2 : 1; }
+
+/// The steps to the neighbours of a cell, in the order of cells.  A knight's move goes over two pixels: a straight step and a
+/// diagonal one lead over either of them.
 struct Moves {
     static constexpr int64_t NOWHERE = -1;
     int axes, count = 0;
     int64_t offset[26], weight[26];
+    int64_t over[26][2];  // offsets of the pixels that a knight's move goes over; 0 of other moves
 
     Moves(const Grid &grid, const Steps &steps, int dimensions)
         : axes(dimensions),
           grid_(grid),
           is_periodic_(grid.periodic.any()) {
-        for (int n = 0; n < 27; ++n) {
-            const int dx = n % 3 - 1, dy = n / 3 % 3 - 1, dz = n / 9 - 1, kind = kind_of(dx, dy, dz);
-            if ((dimensions == 2 && dz) || steps.weight[kind] == 0) continue;
-            offset[count] = dz * grid.plane + dy * grid.pitch + dx;
-            by_[count][0] = dx, by_[count][1] = dy, by_[count][2] = dz;
-            weight[count++] = steps.weight[kind];
-        }
+        const int deep = dimensions == 3, reach = static_cast<int>(reach_of(steps));
+        for (int dz = -deep; dz <= deep; ++dz)
+            for (int dy = -reach; dy <= reach; ++dy)
+                for (int dx = -reach; dx <= reach; ++dx) {
+                    const bool is_far = std::abs(dx) > 1 || std::abs(dy) > 1;
+                    const int64_t by = is_far ? steps.knight : steps.weight[kind_of(dx, dy, dz)];
+                    if (by == 0 || (is_far && std::abs(dx) + std::abs(dy) != 3)) continue;
+                    offset[count] = dz * grid.plane + dy * grid.pitch + dx;
+                    over[count][0] = is_far ? dy / 2 * grid.pitch + dx / 2 : 0;
+                    over[count][1] = is_far ? offset[count] - over[count][0] : 0;
+                    by_[count][0] = dx, by_[count][1] = dy, by_[count][2] = dz;
+                    weight[count++] = by;
+                }
+    }
+
+    bool is_knights(int k) const { return over[k][0] != 0; }
+    /// Whether a move leads from a cell, if its target is inside: inside(cell) says whether a cell is.
+    template <class Inside>
+    bool is_open(int64_t cell, int k, Inside inside) const {
+        return !is_knights(k) || inside(cell + over[k][0]) || inside(cell + over[k][1]);
     }
 
     /// The cell that a move leads to: a wall if it leaves the image.

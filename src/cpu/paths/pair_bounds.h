@@ -395,6 +395,7 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
         const double until = along(moves.axes) * static_cast<double>(length);
         while (static_cast<double>(field.length[cell]) > until)
             for (int k = 0; k < moves.count; ++k) {
+                if (!moves.is_open(cell, k, [&field](int64_t over) { return field.length[over] >= 0; })) continue;
                 const int64_t to = moves.target(cell, k);
                 if (field.length[to] < 0 || field.length[to] + moves.weight[k] != field.length[cell]) continue;
                 cell = to;

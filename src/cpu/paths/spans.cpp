@@ -39,6 +39,7 @@ class TileSpans {
             }
             span = back ? 63 - __builtin_clzll(ahead) : __builtin_ctzll(ahead);
             awake_.spans[TileShape::SELF] = spans & ~(uint64_t(1) << span);
+            awake_.pulled |= uint64_t(1) << span;
             pull_span(first + shape_.at[span], right - shape_.x[span], span);
         }
     }

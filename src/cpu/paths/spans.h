@@ -53,6 +53,7 @@ template <class Length>
 struct AwakeSpans {
     uint64_t spans[TileShape::AROUND] = {};
     Length least[TileShape::AROUND];
+    uint64_t pulled = 0;  // the spans of the tile that have been awake
     bool has_high = false;
 };
 

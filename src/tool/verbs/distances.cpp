@@ -30,9 +30,10 @@ std::optional<std::int64_t> number_before(std::string_view words, std::string_vi
 
 void DistanceSettings::add_to(Arguments &arguments, const std::string &limits, bool sequential) {
     const int fewer = sequential ? 0 : 1;  // the scan is the last method, and only it has chamfer, the last metric
-    const std::string chamfer = "; chamfer: in steps of 3 and 4 thirds, for --method sequential-scan";
+    const std::string chamfer = "; chamfer: in steps of 3 and 4 thirds, or as --weights say, for --method sequential-scan";
     const std::string scan = "; sequential-scan, on the CPU, takes every metric, and is approximate if that is euclidean";
     add_metric(arguments, std::size(kMetrics) - fewer, "How length is measured" + (sequential ? chamfer : "") + ".", metric);
+    if (sequential) weights.add_to(arguments);
     spacing.add_to(arguments, limits);
     arguments.number("--max-distance", "D", "Look no farther than D: beyond it, there is none. Default: no limit.",
                      max_distance);
@@ -46,6 +47,7 @@ void DistanceSettings::add_to(Arguments &arguments, const std::string &limits, b
 
 void DistanceSettings::check(bool volume) {
     spacing.check(volume);
+    weights.check(volume, metric == APSIS_CHAMFER);
     if (metric == APSIS_CHAMFER && kMethodOf[method] != APSIS_SEQUENTIAL_SCAN)
         usage("--metric chamfer is for --method sequential-scan, but --method is " + method_word());
     if (metric == APSIS_CHESSBOARD || metric == APSIS_CHAMFER) spacing.check_equal("--metric " + metric_word());
@@ -63,6 +65,7 @@ void DistanceSettings::check_periodic(const InputSettings &reading) const {
 
 void DistanceSettings::fill_in(apsis_options &options) const {
     spacing.fill_in(options);
+    weights.fill_in(options);
     options.metric = metric;
     options.max_distance = max_distance.value_or(0);
     options.method = kMethodOf[method];
@@ -70,7 +73,9 @@ void DistanceSettings::fill_in(apsis_options &options) const {
 
 void DistanceSettings::print(Json &json, bool volume) const {
     spacing.print(json, volume);
-    json.member("metric", metric_word()).member_or_null("max_distance", max_distance).member("method", method_word());
+    json.member("metric", metric_word());
+    weights.print(json);
+    json.member_or_null("max_distance", max_distance).member("method", method_word());
 }
 
 std::string DistanceSettings::why_whole(const apsis_options &options) const {

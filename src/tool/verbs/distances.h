@@ -16,6 +16,7 @@ namespace tool {
 struct DistanceSettings {
     apsis_metric metric = APSIS_EUCLIDEAN;
     Spacing spacing;
+    Weights weights;
     std::optional<double> max_distance;
     int method = 0;  // a place among the words of --method
 

@@ -13,6 +13,7 @@ struct PathSettings {
     apsis_metric metric = APSIS_EUCLIDEAN;
     Connectivity connectivity;
     Spacing spacing;
+    Weights weights;
     int type = 0;  // a place in kDistanceTypes
 
     void add_to(Arguments &arguments);

@@ -128,6 +128,7 @@ pub struct apsis_options {
     pub max_area: i64,
     pub budget: i64,
     pub delta: f64,
+    pub weights: [i32; 4],
 }
 
 #[repr(C)]

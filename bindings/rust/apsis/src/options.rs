@@ -84,6 +84,7 @@ impl Options {
             max_area: 0,
             budget: 0,
             delta: 0.0,
+            weights: [0; 4],
         })
     }
 
@@ -151,6 +152,13 @@ impl Options {
     pub const fn delta(mut self, difference: f64) -> Options {
         self.0.delta = difference;
         self.labels()
+    }
+
+    /// [`Metric::Chamfer`]: steps along one axis, along two, and along three, or in 2-D a knight's move, 0 for none; the last
+    /// one is 0.  Such are 5, 7, 11 and, by default, 3, 4, 5.
+    pub const fn weights(mut self, weights: [i32; 4]) -> Options {
+        self.0.weights = weights;
+        self
     }
 
     /// Eccentricity: at most this many distance fields for a component.

@@ -294,6 +294,21 @@ fn paths_and_extents() {
 }
 
 #[test]
+fn weights() {
+    let (room, mut seeds) = ([1u8; 12], [0u8; 12]);
+    seeds[0] = 1;
+    let size = [4, 3];
+    let (room, seeds) = (Image::new(&room, &size).unwrap(), Image::new(&seeds, &size).unwrap());
+    let options = Options::new().metric(Metric::Chamfer).weights([5, 7, 11, 0]);
+    for context in contexts() {
+        let mut lengths = vec![0i32; 12];
+        let mut out = ImageMut::new(&mut lengths, &size).unwrap();
+        context.geodesic(&room, &seeds, Some(&mut out), None, &options).unwrap();
+        assert_eq!(lengths, [0, 5, 10, 15, 5, 7, 11, 16, 10, 11, 14, 18]);
+    }
+}
+
+#[test]
 fn paths_of_least_cost() {
     let costs = [1u16, 9, 1, 1, 1, 0, 9, 1, 1, 1, 1, 1];
     let seeds = [1u8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
