@@ -115,8 +115,8 @@ class DistanceCut : Cut {
         if (part.is_found) part.set = found_set(context, part.set);
         part.slab.start = start_of(k);
         for (int side = 0; side < sides(); ++side) {
-            if (k > 0) part.slab.above[side] = row_of(last_[side], k);
-            if (k + 1 < slabs_) part.slab.below[side] = row_of(first_[side], k);
+            if (has_above(k)) part.slab.above[side] = row_of(last_[side], k);
+            if (has_below(k)) part.slab.below[side] = row_of(first_[side], k);
         }
         return part;
     }
@@ -129,6 +129,9 @@ class DistanceCut : Cut {
                                        : shift_indices<int64_t>(part.nearest, before, arena);
     }
 
+    bool is_ring() const { return job_.periodic.along[axis_]; }
+    bool has_above(int64_t k) const { return is_ring() || k > 0; }
+    bool has_below(int64_t k) const { return is_ring() || k + 1 < slabs_; }
     int sides() const { return job_.is_signed ? 2 : 1; }
     const int64_t *row_of(const std::vector<int64_t> &rows, int64_t k) const { return rows.data() + k * job_.columns(); }
 
@@ -141,20 +144,26 @@ class DistanceCut : Cut {
                 for (int side = sides() - 1; side >= 0; --side) summarize(workers_[i], k, side);
             });
         });
-        std::vector<int64_t> sites(columns);
-        const auto go_on = [&](std::vector<int64_t> &rows, int64_t k, auto nearer) {
-            int64_t *const row = rows.data() + k * job_.columns();
+        for (int side = 0; side < sides(); ++side) {
+            tell_nearest(last_[side], false, -1, [](int64_t a, int64_t b) { return std::max(a, b); });
+            tell_nearest(first_[side], true, INT64_MAX, [](int64_t a, int64_t b) { return std::min(a, b); });
+        }
+    }
+
+    /// Makes of what slabs have told what they are told: of the sites of all slabs before, or behind, the nearest one; around
+    /// an image that closes on itself, where there is none, the nearest one of all.
+    template <class Nearer>
+    void tell_nearest(std::vector<int64_t> &rows, bool is_upward, int64_t none, Nearer nearer) const {
+        const auto columns = static_cast<size_t>(job_.columns());
+        std::vector<int64_t> sites(columns, none), around(columns, none);
+        for (size_t i = 0; is_ring() && i < rows.size(); ++i) around[i % columns] = nearer(around[i % columns], rows[i]);
+        for (int64_t i = 0; i < slabs_; ++i) {
+            int64_t *const row = rows.data() + (is_upward ? slabs_ - 1 - i : i) * job_.columns();
             for (size_t c = 0; c < columns; ++c) {
                 const int64_t site = row[c];
-                row[c] = sites[c];
+                row[c] = sites[c] == none ? around[c] : sites[c];
                 sites[c] = nearer(sites[c], site);
             }
-        };
-        for (int side = 0; side < sides(); ++side) {
-            std::fill(sites.begin(), sites.end(), -1);
-            for (int64_t k = 0; k < slabs_; ++k) go_on(last_[side], k, [](int64_t a, int64_t b) { return std::max(a, b); });
-            std::fill(sites.begin(), sites.end(), INT64_MAX);
-            for (int64_t k = slabs_; k-- > 0;) go_on(first_[side], k, [](int64_t a, int64_t b) { return std::min(a, b); });
         }
     }
 
@@ -168,9 +177,8 @@ class DistanceCut : Cut {
         summary.distance = summary.nearest = {};
         summary.slab.start = start_of(k);
         summary.complement = job_.complement != (side == 1);
-        // No slab lies above the first one, nor below the last.
-        if (k > 0) summary.first = first_[side].data() + k * job_.columns();
-        if (k + 1 < slabs_) summary.last = last_[side].data() + k * job_.columns();
+        if (has_above(k)) summary.first = first_[side].data() + k * job_.columns();
+        if (has_below(k)) summary.last = last_[side].data() + k * job_.columns();
         apsis::run(context, summary);
     }
 
@@ -218,8 +226,9 @@ class ComponentsCut : Cut {
             numbers.resize(static_cast<size_t>(job_.columns()));
             return numbers.data();
         };
-        if (k > 0) slab.is.first = face(slab.first);
-        if (k + 1 < slabs_) slab.is.last = face(slab.last);
+        const bool is_ring = job_.periodic.along[axis_];
+        if (is_ring || k > 0) slab.is.first = face(slab.first);
+        if (is_ring || k + 1 < slabs_) slab.is.last = face(slab.last);
         if (set_of(k).pixels() == 0) return;
         ComponentsJob parts = without_selection();
         parts.set = set_of(k);
@@ -269,6 +278,7 @@ class ComponentsCut : Cut {
 
     ComponentsJob without_selection() const {
         ComponentsJob all = job_;
+        all.periodic.along[axis_] = false;  // slabs have ends there
         all.no_border = all.no_inner = false;
         all.min_area = 0, all.max_area = all.largest = INT64_MAX;
         all.components = nullptr;
@@ -297,13 +307,13 @@ bool is_on_host(const View &view) { return !view || view.memory == APSIS_HOST; }
 bool can_be_cut(const apsis_context &context, const DistanceJob &job) {
     const bool has_chessboard_sites = job.measure.metric == APSIS_CHESSBOARD && job.nearest;
     return context.own_memory() == APSIS_DEVICE && is_on_host(job.set) && is_on_host(job.distance) && is_on_host(job.nearest) &&
-           !job.is_slab() && job.method == APSIS_AUTO && !job.labels && !job.border && !job.values && !job.periodic.any() &&
+           !job.is_slab() && job.method == APSIS_AUTO && !job.labels && !job.border && !job.values &&
            (job.is_batch() || !has_chessboard_sites);
 }
 
 bool can_be_cut(const apsis_context &context, const ComponentsJob &job) {
     return context.own_memory() == APSIS_DEVICE && is_on_host(job.set) && is_on_host(job.labels) && job.method == APSIS_AUTO &&
-           !job.as_parts && !job.told.is_any && !job.by_value && !job.periodic.any() && !(job.axes == 2 && job.set.size[2] > 1);
+           !job.as_parts && !job.told.is_any && !job.by_value && !(job.axes == 2 && job.set.size[2] > 1);
 }
 
 void run_in_slabs(apsis_context &context, const DistanceJob &job) {

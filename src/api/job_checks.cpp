@@ -66,7 +66,18 @@ int64_t most_components(const ComponentsJob &job) {
     return job.largest < most / images ? job.largest * images : most;
 }
 
-/// Throws where a map of an image with periodic axes is not made.
+/// Throws where neighbours whose values differ by delta cannot be found.
+void check_delta(const apsis_options &options, const ComponentsJob &job) {
+    if (options.delta > 0 && !(options.flags & APSIS_LABELS))
+        throw Error(APSIS_ERROR_ARGUMENT, "options: delta is %g, but without APSIS_LABELS the set has no values that differ",
+                    options.delta);
+    if (options.delta > 0 && job.set.type == APSIS_I64)
+        throw Error(APSIS_ERROR_UNSUPPORTED,
+                    "options: delta is %g, but set is APSIS_I64, whose values must be equal in this version", options.delta);
+}
+
+}  // namespace
+
 void check_periodic(const apsis_options &options) {
     if (options.method != APSIS_AUTO)
         throw Error(APSIS_ERROR_UNSUPPORTED, "options: method is %s, but periodic axes are for APSIS_AUTO",
@@ -80,18 +91,6 @@ void check_periodic(const apsis_options &options) {
             APSIS_ERROR_UNSUPPORTED,
             "options: APSIS_CONNECTED is set with a periodic axis, but then cells are the complete map's in this version");
 }
-
-/// Throws where neighbours whose values differ by delta cannot be found.
-void check_delta(const apsis_options &options, const ComponentsJob &job) {
-    if (options.delta > 0 && !(options.flags & APSIS_LABELS))
-        throw Error(APSIS_ERROR_ARGUMENT, "options: delta is %g, but without APSIS_LABELS the set has no values that differ",
-                    options.delta);
-    if (options.delta > 0 && job.set.type == APSIS_I64)
-        throw Error(APSIS_ERROR_UNSUPPORTED,
-                    "options: delta is %g, but set is APSIS_I64, whose values must be equal in this version", options.delta);
-}
-
-}  // namespace
 
 void fill_in(const apsis_options &options, DistanceJob &job) {
     int64_t size[3] = {job.set.size[0], job.set.size[1], job.set.size[2]};

@@ -277,6 +277,10 @@ void refuse_periodic(const char *what, const apsis_options &options) {
                     what);
 }
 
+void open_cut(int ndim, apsis_options &options) {
+    if (ndim == 2 || ndim == 3) options.flags &= ~(uint32_t{APSIS_PERIODIC_X} << (ndim - 1));
+}
+
 Periodic read_periodic(const char *name, const apsis_options &options, const int64_t size[3], int ndim) {
     Periodic periodic;
     for (int a = 0; a < 3; ++a) {

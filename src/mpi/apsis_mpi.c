@@ -75,6 +75,17 @@ static void pass_along(call *c, bool is_up, int64_t *mine, int64_t *found, int64
     }
 }
 
+/** Around an image that closes on itself, where no rank above has a row, or none below, the nearest one of all.  rows: some of
+ *  those found, first and last. */
+static void pass_around(call *c, int64_t *const rows[2], int64_t *const found[2]) {
+    combine(c, rows[0], c->columns, MPI_INT64_T, 8, MPI_MIN);
+    combine(c, rows[1], c->columns, MPI_INT64_T, 8, MPI_MAX);
+    for (int64_t i = 0; i < c->columns; ++i) {
+        if (c->rank == 0 || found[0][i] < 0) found[0][i] = rows[1][i];
+        if (c->rank + 1 == c->size || found[1][i] == INT64_MAX) found[1][i] = rows[0][i];
+    }
+}
+
 /** A phase: finds the nearest rows of the set above the slab and below it.  rows: two to work in, and those. */
 static bool tell_columns(call *c, const apsis_image *set, const apsis_options *options, int64_t *const work[2],
                          int64_t *const found[2]) {
@@ -84,6 +95,7 @@ static bool tell_columns(call *c, const apsis_image *set, const apsis_options *o
     if (!agree(c, NULL, 0)) return false;
     pass_along(c, false, work[1], found[0], pieces);
     pass_along(c, true, work[0], found[1], pieces);
+    if (is_ring(c, set) && !has_labels(c)) pass_around(c, work, found);
     return !c->is_broken;
 }
 
@@ -97,8 +109,8 @@ static void map_distance(call *c, const apsis_image *set, const apsis_image *dis
     if (is_signed && !tell_columns(c, set, &c->options, rows, rows + 4)) return;
     if (!tell_columns(c, set, options, rows, rows + 2)) return;
     apsis_slab slab = {.start = c->start, .extent = c->extent};
-    if (c->rank > 0) slab.above = rows[2], slab.complement_above = rows[4];
-    if (c->rank + 1 < c->size) slab.below = rows[3], slab.complement_below = rows[5];
+    if (is_ring(c, set) || c->rank > 0) slab.above = rows[2], slab.complement_above = rows[4];
+    if (is_ring(c, set) || c->rank + 1 < c->size) slab.below = rows[3], slab.complement_below = rows[5];
     /* The context has a set still, unless its workspace is the caller's. */
     apsis_status status = APSIS_ERROR_ARGUMENT;
     for (int is_given = has_labels(c); is_given < 2 && status == APSIS_ERROR_ARGUMENT; ++is_given)
@@ -144,6 +156,7 @@ typedef struct tree {
     int32_t ndim;
     int64_t size[3];         /* of the image */
     bool selects, has_parts; /* whether components are left out; whether parts go up */
+    bool is_ring;            /* whether the first and the last row of the image face each other */
     apsis_options all;       /* as the options, but nothing is left out */
 } tree;
 
@@ -241,7 +254,7 @@ static bool go_down(call *c, tree *t) {
 /** A phase of rank 0: leaves components out, and numbers the others.  All get their number and, if any but rank 0 wants them,
  *  what is known of them. */
 static bool number_image(call *c, tree *t, bool all_want_parts, int64_t *count, const apsis_options *options) {
-    if (t->selects) t->slab.first = t->slab.last = NULL;
+    if (t->selects && !t->is_ring) t->slab.first = t->slab.last = NULL;
     if (c->rank == 0) {
         if (t->selects) t->slab.numbers = take(c, t->slab.count);
         if (c->is.status == APSIS_OK)
@@ -265,6 +278,7 @@ static void find_components(call *c, tree *t, const apsis_image *set, const apsi
         fail(c, APSIS_ERROR_ARGUMENT, "capacity is %lld, but must be 0, or components not NULL", (long long)capacity);
     if (!agree(c, wants, 3)) return;
     t->ndim = set->ndim;
+    t->is_ring = is_ring(c, set);
     for (int a = 0; a < t->ndim; ++a) t->size[a] = a == t->ndim - 1 ? c->extent : set->size[a];
     t->all = c->options;
     t->all.flags &= ~(uint32_t)(APSIS_NO_BORDER | APSIS_NO_INNER);
@@ -296,11 +310,6 @@ apsis_status apsis_mpi_components(apsis_context *context, MPI_Comm comm, const a
  * Every rank finds the shortest paths in its slab, from its seeds and from the rows beside it, and tells its neighbours of its
  * first and last row if these have changed, until none have.
  */
-
-/** Whether the image closes on itself along the axis that is cut. */
-static bool is_ring(const call *c, const apsis_image *set) {
-    return c->options.flags & (uint32_t)APSIS_PERIODIC_X << (set->ndim - 1);
-}
 
 /** The rank with the rows beside this one's; out of range where the image ends. */
 static int rank_beside(const call *c, const apsis_image *set, int by) {

@@ -54,6 +54,11 @@ struct DistanceJob {
     /// Whether there are pixels of the image outside of the set: before it or after it along the last axis.
     bool is_slab() const { return slab.extent != set.size[axes - 1]; }
 
+    /// Whether the lines of the set along an axis close on themselves: those of a slab go on outside of it.
+    bool is_closed(int axis) const { return periodic.along[axis] && !(is_slab() && axis == axes - 1); }
+    /// The index in the image of the first pixel of the set.
+    int64_t first_index() const { return slab.start * columns(); }
+
     /// Whether a mask is wanted, not lengths.
     bool is_mask() const { return distance && (distance.type == APSIS_BIT || distance.type == APSIS_U8); }
 

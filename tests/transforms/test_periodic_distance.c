@@ -11,10 +11,8 @@ static uint32_t some_flags(int i) {
 /* ---- Every small image ---- */
 
 static void every_3x4_set(bench *b) {
-    enum { ALL = 1 << 12, PIXELS = 12 };
-    const int images = effort(ALL) == ALL ? ALL : 64;
-    uint8_t *mask = must_alloc((size_t)images * PIXELS);
-    for (int k = 0; k < images * PIXELS; ++k) mask[k] = (k / PIXELS * (ALL / images) + k / PIXELS % 7) >> k % PIXELS & 1;
+    int images;
+    uint8_t *mask = every_3x4(&images);
     for (int i = 0; i < 30; ++i) {
         problem p = new_problem(3, i % 2 ? 3 : 4, i % 2 ? 4 : 3, images, mask);
         p.options.flags = APSIS_SLICES | periodic_flags(1 + i % 3) | some_flags(i);
@@ -28,12 +26,8 @@ static void every_3x4_set(bench *b) {
 }
 
 static void every_3x3_label_image(bench *b) {
-    enum { ALL = 19683, PIXELS = 9 };
-    const int images = effort(ALL) == ALL ? ALL : 81;
-    uint8_t *mask = must_alloc((size_t)images * PIXELS);
-    for (int k = 0; k < images; ++k)
-        for (int i = 0, digits = k * (ALL / images) + k % 5 * (images < ALL); i < PIXELS; ++i, digits /= 3)
-            mask[k * PIXELS + i] = (uint8_t)(digits % 3);
+    int images;
+    uint8_t *mask = every_3x3_of_three(&images);
     for (int i = 0; i < 12; ++i) {
         problem p = new_problem(3, 3, 3, images, mask);
         p.options.flags = APSIS_SLICES | APSIS_LABELS | periodic_flags(1 + i % 3) | (i / 3 % 2 ? APSIS_BORDER : 0);
@@ -224,9 +218,13 @@ static void wrong_arguments(bench *b) {
     o.flags = APSIS_PERIODIC_Y | APSIS_CONNECTED;
     assert_fails(b->ctx, apsis_voronoi(b->ctx, &flat.image, &cell.image, &o), APSIS_ERROR_UNSUPPORTED,
                  "APSIS_CONNECTED|periodic");
+    const apsis_slab one = {.extent = 5}, short_one = {.extent = 6, .above = (const int64_t[1]){6}};
+    o.flags = APSIS_PERIODIC_X;
+    assert_fails(b->ctx, apsis_slab_distance(b->ctx, &flat.image, &one, &far.image, NULL, &o), APSIS_ERROR_ARGUMENT,
+                 "APSIS_PERIODIC_X|the image: size[0] is 1|at least 2");
     o.flags = APSIS_PERIODIC_Y;
-    assert_fails(b->ctx, apsis_slab_summary(b->ctx, &flat.image, 0, NULL, NULL, &o), APSIS_ERROR_UNSUPPORTED,
-                 "APSIS_PERIODIC_Y|a slab");
+    assert_fails(b->ctx, apsis_slab_distance(b->ctx, &flat.image, &short_one, &far.image, NULL, &o), APSIS_ERROR_ARGUMENT,
+                 "above[0] is 6|from 0 to 5");
     o.metric = APSIS_CHESSBOARD;
     assert_fails(b->ctx, apsis_distance(b->ctx, &flat.image, &far.image, NULL, &o), APSIS_ERROR_UNSUPPORTED,
                  "APSIS_CHESSBOARD|periodic");

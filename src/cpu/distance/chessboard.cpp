@@ -66,9 +66,8 @@ void start_row(const DistanceJob &job, const Keys &keys, const Columns &found, b
         const uint8_t *const pixels = job.set.row(y, z);
         return start(inside == job.complement, [&](int64_t x) { return is_set(job.set, pixels, x); });
     }
-    const int64_t at = job.axes == 3 ? z : y;
-    const uint32_t *const words = found.words + found.at(0, at / STRIP, job.axes == 3 ? y * keys.width : 0);
-    start(!inside, [&](int64_t x) { return (words[x] >> at % STRIP & 1) != 0; });
+    const int64_t at = job.axes == 3 ? z : y, first = job.axes == 3 ? y * keys.width : 0;
+    start(!inside, [&](int64_t x) { return found.has(0, at, first + x); });
 }
 
 /// Starts the first and the last row of a slab, in 3-D plane.
