@@ -82,14 +82,6 @@ void check_periodic(const apsis_options &options) {
     if (options.method != APSIS_AUTO)
         throw Error(APSIS_ERROR_UNSUPPORTED, "options: method is %s, but periodic axes are for APSIS_AUTO",
                     name_of(options.method));
-    if (options.metric == APSIS_CHESSBOARD)
-        throw Error(APSIS_ERROR_UNSUPPORTED,
-                    "options: metric is APSIS_CHESSBOARD, but with periodic axes distances are APSIS_EUCLIDEAN or "
-                    "APSIS_CITY_BLOCK in this version");
-    if (options.flags & APSIS_CONNECTED)
-        throw Error(
-            APSIS_ERROR_UNSUPPORTED,
-            "options: APSIS_CONNECTED is set with a periodic axis, but then cells are the complete map's in this version");
 }
 
 void fill_in(const apsis_options &options, DistanceJob &job) {

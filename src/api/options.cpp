@@ -307,17 +307,18 @@ Measure make_measure(const apsis_options &options, const int64_t size[3], int ax
     Measure measure;
     measure.metric = options.metric;
     const Spacing spacing = read_spacing(options, axes);
+    int64_t longest[3] = {}, nearest[3] = {};
+    for (int a = 0; a < axes; ++a) {
+        longest[a] = periodic.along[a] ? 2 * size[a] : size[a];
+        nearest[a] = periodic.along[a] ? size[a] / 2 + 1 : size[a];
+    }
     if (options.metric == APSIS_CHESSBOARD || is_chamfer) {
         check_equal(is_chamfer ? "chamfer" : "chessboard", options, spacing);
         measure.unit = spacing.unit;
-        measure.largest = std::max<int64_t>(*std::max_element(size, size + axes) - 1, options.flags & APSIS_BORDER ? 1 : 0);
+        measure.largest =
+            std::max<int64_t>(*std::max_element(nearest, nearest + axes) - 1, options.flags & APSIS_BORDER ? 1 : 0);
         if (is_chamfer) measure.largest *= CHAMFER_STEPS[2];
     } else {
-        int64_t longest[3] = {}, nearest[3] = {};
-        for (int a = 0; a < axes; ++a) {
-            longest[a] = periodic.along[a] ? 2 * size[a] : size[a];
-            nearest[a] = periodic.along[a] ? size[a] / 2 + 1 : size[a];
-        }
         set_weights(measure, options, spacing, longest);
         measure.largest = corner_cost(measure, nearest, axes);
     }

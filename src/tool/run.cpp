@@ -43,7 +43,8 @@ Run::Run(const RunRequest &request, Outputs &outputs, Progress &progress)
 }
 
 void Run::plan(Maps maps) {
-    if (request_.reading.periodic && maps.whole.empty()) maps.whole = "--periodic has no slabs";
+    if (request_.reading.periodic & cut_axis() && maps.transform == APSIS_DISTANCE && maps.whole.empty())
+        maps.whole = "--periodic closes the axis along which slabs are cut";
     Demand demand;
     demand.shape = shape();
     demand.set = set_.type();
@@ -84,7 +85,9 @@ std::int64_t Run::scratch(const Maps &maps, const Shape &slab) const {
     const bool distance = maps.transform == APSIS_DISTANCE, pages = maps.options.flags & APSIS_SLICES;
     if (std::string_view(maps.types[0].first) == "cells" && distance) std::swap(call[1], call[2]);  // nearest pixels
     size_t bytes = 0;
-    device_.check(apsis_workspace_size(device_.context(), maps.transform, call, distance ? 3 : 2, &maps.options, &bytes));
+    apsis_options options = maps.options;
+    if (slab.extent() < shape().extent()) options.flags &= ~cut_axis();
+    device_.check(apsis_workspace_size(device_.context(), maps.transform, call, distance ? 3 : 2, &options, &bytes));
     if (pages) return static_cast<std::int64_t>(bytes);
     // What the library says of slabs: of distances at most twice; of components little more, for the runs in two rows.
     return static_cast<std::int64_t>(bytes) * (distance ? 2 : 1) + (distance ? 0 : 16 * slab.columns());

@@ -28,7 +28,7 @@ static given choose_map(chance *c, problem *p) {
     if (!p->cells) how.distance = roll_below(c, 2) ? APSIS_F32 : APSIS_F64;
     if (!p->cells && !(p->options.flags & APSIS_LABELS) && roll_below(c, 4) == 0)
         p->options.metric = APSIS_CHESSBOARD, how.nearest = (apsis_type)0;
-    if (p->options.metric != APSIS_CHESSBOARD && roll_below(c, 2)) draw_periodic(p, c);
+    if (roll_below(c, 2)) draw_periodic(p, c);
     open_cut(p);
     return how;
 }

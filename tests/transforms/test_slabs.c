@@ -51,9 +51,10 @@ static void every_cut_of_every_3x4_ring(bench *b) {
     for (int i = 0; i < 4096; i += mask_step(b, 4096, 31)) {
         for (int k = 0; k < 12; ++k) mask[k] = i >> k & 1;
         problem p = new_problem(2, 3, 4, 1, mask);
-        p.options.metric = (apsis_metric)roll_below(&c, 2);
+        p.options.metric = (apsis_metric)roll_below(&c, 3);
         p.options.flags = flags[roll_below(&c, COUNT(flags))] | periodic_flags(1 + i % 3);
-        check_every_cut(&b, 1, &p, &PLAIN, &c);
+        const given how = plain_for(&p);
+        check_every_cut(&b, 1, &p, &how, &c);
     }
 }
 
@@ -66,10 +67,11 @@ static void every_cut_of_small_rings(bench *b) {
         uint8_t mask[512];
         fill_mask(mask, size, NOISE, i % 3 ? 0.03 : 0.3, &c);
         problem p = new_problem(ndim, size[0], size[1], size[2], mask);
-        p.options.metric = (apsis_metric)roll_below(&c, 2);
+        p.options.metric = (apsis_metric)roll_below(&c, 3);
         p.options.flags = (i % 2 ? APSIS_SIGNED : 0) | periodic_flags(1 + (int)roll_below(&c, (1 << ndim) - 1));
         if (!roll_below(&c, 3)) p.options.flags |= APSIS_BORDER | APSIS_COMPLEMENT;
-        check_every_cut(&b, 1, &p, &PLAIN, &c);
+        const given how = plain_for(&p);
+        check_every_cut(&b, 1, &p, &how, &c);
     }
 }
 
@@ -87,7 +89,7 @@ static void choose_problem(chance *c, problem *p) {
     p->options.flags = (roll_below(c, 4) ? 0 : APSIS_COMPLEMENT) | (roll_below(c, 3) ? 0 : APSIS_SIGNED);
     p->options.max_distance = limits[roll_below(c, COUNT(limits))];
     const bool is_chessboard = p->options.metric == APSIS_CHESSBOARD;
-    if (roll_below(c, 3) == 0 && !is_chessboard) draw_periodic(p, c);
+    if (roll_below(c, 3) == 0) draw_periodic(p, c);
     if (roll_below(c, 3) == 0) set_spacing(p, 3, is_chessboard ? 3 : 2, is_chessboard ? 3 : 5, 0.5);
     if (roll_below(c, 6) == 0 && !is_chessboard) { /* no common measure: rounding goes by the size of the image */
         p->options.spacing[0] = 1;
