@@ -91,12 +91,12 @@ DistancePlan plan_of(const DistanceJob &job, const Limits &limits) {
             throw Error(APSIS_ERROR_UNSUPPORTED, "options: method is APSIS_SEQUENTIAL_SCAN, which is for the CPU");
         default: break;
     }
+    if (job.measure.metric == APSIS_CHESSBOARD) return {distance::chessboard_scratch(job), distance::chessboard};
     if (job.periodic.any()) return {distance::periodic_scratch(job), distance::distance_in_periodic};
     if (job.labels) {
         const distance::LabelPlan plan = distance::plan_of_labels(job);
         return {plan.scratch, nullptr, {}, {}, plan};
     }
-    if (job.measure.metric == APSIS_CHESSBOARD) return {distance::chessboard_scratch(job), distance::chessboard};
     if (const plane::Plan plan = plane::plan_of(job, limits); plan.way != plane::Way::NONE)
         return {plan.scratch, nullptr, plan};
     if (const volume::Plan plan = volume::plan_of(job, limits); plan.serves) return {plan.scratch, nullptr, {}, plan};

@@ -23,6 +23,10 @@ void summary(const SummaryJob &job, void *scratch, cudaStream_t stream, const Pr
 size_t unpacked_bytes(const DistanceJob &job);
 DistanceJob unpack(const DistanceJob &job, Carver &carver, cudaStream_t stream);
 
+// Of a slab, the sites outside of it: a copy on the device, with room for so many numbers, that may be there already.
+int64_t numbers_outside(const DistanceJob &job);
+Slab outside_on_device(const DistanceJob &job, int64_t *to, bool is_there, cudaStream_t stream);
+
 // The labels of the sites of a map, of a slab also those of the sites outside of it, in scratch memory that the map has used.
 size_t labels_of_sites_bytes(const DistanceJob &job);
 LabelValues labels_of_sites(const DistanceJob &job, void *scratch, cudaStream_t stream);

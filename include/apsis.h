@@ -213,15 +213,15 @@ enum {
  *
  *     apsis_components    APSIS_AUTO
  *     apsis_contacts
- *     apsis_distance      APSIS_EUCLIDEAN and APSIS_CITY_BLOCK, APSIS_AUTO
- *     apsis_voronoi       likewise, the complete map
- *     apsis_geodesic      and apsis_slab_geodesic
+ *     apsis_distance      APSIS_AUTO
+ *     apsis_voronoi       APSIS_AUTO
+ *     apsis_geodesic
  *     apsis_eccentricity
  *
- * The chessboard metric of distances, APSIS_CONNECTED, other published methods and other slabs
- * take none in this version: APSIS_ERROR_UNSUPPORTED.  Slabs of distances tell only what lies
- * before and after them in a column, and those of components no rows but their first and last.
- * In apsis_statistics the flags are an error.
+ * and slabs of these.  If the axis that is cut is one of them, the first row of the image and the
+ * last one face each other: see there.  Slabs of distances of label images do not take that one,
+ * nor do published methods take any: APSIS_ERROR_UNSUPPORTED.  In apsis_statistics the flags are
+ * an error.
  */
 
 /**
@@ -653,6 +653,10 @@ APSIS_API apsis_status apsis_eccentricity(apsis_context *context, const apsis_im
  * APSIS_DEVICE ones.  There apsis_slab_summary returns when it is done, and apsis_slab_distance
  * as apsis_distance does.  Neither can be captured into a CUDA graph.
  *
+ * If the image closes on itself along the axis that is cut, the nearest pixel may lie around it:
+ * where none lies before the slab, the last one of the image counts, and where none lies after
+ * it, the first one, even if these are in the slab itself.
+ *
  * Slabs are for APSIS_AUTO without APSIS_SLICES, and those of APSIS_CHESSBOARD give no nearest
  * pixels: otherwise APSIS_ERROR_UNSUPPORTED.
  */
@@ -695,8 +699,9 @@ APSIS_API void apsis_slab_merge_labels(int64_t columns, const int64_t *first, co
 typedef struct apsis_slab {
     int64_t        start;  /**< The rows of the image before it. */
     int64_t        extent; /**< The rows of the image, at most 2^30. */
-    const int64_t *above;  /**< The last row of the set before the slab, or -1; NULL: there is none. */
-    const int64_t *below;  /**< The first one after it, or INT64_MAX; NULL: there is none. */
+    const int64_t *above;  /**< The last row of the set before the slab, or -1; NULL: there is none.
+                                Around an image that closes on itself, of all rows. */
+    const int64_t *below;  /**< The first one after it, or INT64_MAX; NULL: there is none.  Likewise. */
     const int64_t *complement_above; /**< The same of the complement, for APSIS_SIGNED alone. */
     const int64_t *complement_below;
     /* With APSIS_LABELS above and below are [3][column]: what is merged from `last` of all slabs
@@ -791,9 +796,11 @@ typedef struct apsis_slab_labels {
     int64_t     count;    /**< Its own components. */
     int64_t     before;   /**< The components of the image that begin in rows before it. */
     int64_t    *first;    /**< [column]: numbers in its first row, 0 outside the set; needed if a slab is
-                                above.  Joined: those of the image, with a minus but for the number
-                                that has the component's lowest pixel. */
-    int64_t    *last;     /**< [column]: the same of its last row; needed if a slab is below. */
+                                above, or the image closes on itself there.  Joined: those of the
+                                image, with a minus but for the number that has the component's
+                                lowest pixel. */
+    int64_t    *last;     /**< [column]: the same of its last row; needed if a slab is below, or the
+                                image closes on itself there. */
     apsis_part *parts;    /**< [capacity]: of its own components; needed if parts are wanted, or options
                                 leave some out, or with APSIS_LABELS, where they tell the values. */
     int64_t     capacity;
@@ -835,7 +842,8 @@ APSIS_API apsis_status apsis_slab_renumber(apsis_context *context, int64_t colum
  *
  *  set may be NULL, once, if the call before on this context was the slab's apsis_slab_parts, but
  *  for joins, with the same options, in a workspace of the context's own, and of a set, not a
- *  label image.  Then the set is not read again, and on a device its components are not found again. */
+ *  label image, without periodic axes that slabs hold whole.  Then the set is not read again, and on
+ *  a device its components are not found again. */
 APSIS_API apsis_status apsis_slab_components(apsis_context *context, const apsis_image *set,
                                              const apsis_slab_labels *slab, const apsis_image *labels,
                                              const apsis_options *options);
@@ -846,7 +854,7 @@ APSIS_API void apsis_slab_measure(int64_t count, const apsis_part *parts, apsis_
 
 /*
  * Statistics and contacts of the values of a label image that is cut in the same way.  Each slab tells of its own, and these
- * are added up, however they are grouped; slabs may be on different contexts.  APSIS_SLICES, APSIS_DENSE and periodic axes are
+ * are added up, however they are grouped; slabs may be on different contexts.  APSIS_SLICES and APSIS_DENSE are
  * APSIS_ERROR_UNSUPPORTED.
  */
 
@@ -864,7 +872,8 @@ APSIS_API int64_t apsis_slab_merge_parts(int64_t count, apsis_part *parts);
 
 /** Which values touch, in a slab and across the cut before it: as apsis_contacts.
  *
- *  @param before  [column]: the values in the row before it.  NULL: there is none. */
+ *  @param before  [column]: the values in the row before it; before the first slab, if the image closes on itself along the
+ *                 axis that is cut, those in the last row.  NULL: there is none. */
 APSIS_API apsis_status apsis_slab_contacts(apsis_context *context, const apsis_image *labels, const int64_t *before,
                                            apsis_contact *contacts, int64_t capacity, int64_t *count,
                                            const apsis_options *options);

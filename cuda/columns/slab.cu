@@ -92,40 +92,34 @@ struct ColumnEnds {
 __global__ void __launch_bounds__(WARP *WARP) find_ends(Columns columns, ColumnEnds ends) {
     constexpr int AT_ONCE = 4;  // strips of a warp, so that their words are on their way together
     constexpr uint32_t NONE = UINT32_MAX;
-    __shared__ uint32_t first[WARP];
-    __shared__ int32_t last[WARP];
+    __shared__ uint32_t nearest[2][WARP];  // the rows before the first site, and behind the last one
     const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, warps = blockDim.x / WARP;
     const int64_t column = int64_t(blockIdx.x) * WARP + lane, image = column / columns.count, strips = columns.strips();
     const bool is_inside = image < columns.images();
     const uint32_t *const words = columns.words + columns.at(image, 0, column % columns.count);
-    if (warp == 0) first[lane] = NONE, last[lane] = -1;
+    if (warp == 0) nearest[0][lane] = nearest[1][lane] = NONE;
     __syncthreads();
-    bool has_all = false;
-    for (int64_t i = warp; i - warp < strips && !has_all; i += AT_ONCE * warps) {
+    bool may_have = is_inside;  // whether the column may have a site
 #pragma unroll
-        for (int k = 0; k < AT_ONCE; ++k) {
-            const int64_t strip = i + k * warps;
-            const uint32_t word = is_inside && strip < strips ? words[strip * columns.count] : 0;
-            if (word) atomicMin(&first[lane], static_cast<uint32_t>(strip * STRIP + lowest_bit(word)));
-        }
-        __syncthreads();
-        has_all = !__syncthreads_or(is_inside && first[lane] == NONE);
-    }
-    const bool has_none = first[lane] == NONE;
-    has_all = false;
-    for (int64_t i = warp; i - warp < strips && !has_all; i += AT_ONCE * warps) {
+    for (int end = 0; end < 2; ++end) {
+        bool has_all = false;
+        for (int64_t i = warp; i - warp < strips && !has_all; i += AT_ONCE * warps) {
 #pragma unroll
-        for (int k = 0; k < AT_ONCE; ++k) {
-            const int64_t strip = strips - 1 - i - k * warps;
-            const uint32_t word = !has_none && strip >= 0 ? words[strip * columns.count] : 0;
-            if (word) atomicMax(&last[lane], static_cast<int32_t>(strip * STRIP + highest_bit(word)));
+            for (int k = 0; k < AT_ONCE; ++k) {
+                const int64_t before = i + k * warps, strip = end == 0 ? before : strips - 1 - before;
+                const uint32_t word = may_have && before < strips ? words[strip * columns.count] : 0;
+                if (!word) continue;
+                const int bit = end == 0 ? lowest_bit(word) : STRIP - 1 - highest_bit(word);
+                atomicMin(&nearest[end][lane], static_cast<uint32_t>(before * STRIP + bit));
+            }
+            __syncthreads();
+            has_all = !__syncthreads_or(may_have && nearest[end][lane] == NONE);
         }
-        __syncthreads();
-        has_all = !__syncthreads_or(!has_none && last[lane] < 0);
+        may_have = nearest[0][lane] != NONE;
     }
     if (warp > 0 || !is_inside) return;
-    if (ends.first) ends.first[column] = has_none ? INT64_MAX : ends.start + first[lane];
-    if (ends.last) ends.last[column] = has_none ? -1 : ends.start + last[lane];
+    if (ends.first) ends.first[column] = may_have ? ends.start + nearest[0][lane] : INT64_MAX;
+    if (ends.last) ends.last[column] = may_have ? ends.start + strips * STRIP - 1 - nearest[1][lane] : -1;
 }
 
 /// Makes words those of the opposite set.  A thread takes a word.
@@ -191,36 +185,46 @@ void tell_runs(const SummaryJob &job, cudaStream_t stream, const Progress &progr
 void carve_outside(Columns &columns, const DistanceJob &job, Carver &carver) {
     const int64_t all = columns.images() * columns.count;
     columns.start = job.slab.start;
-    columns.outside = carver.take<int64_t>((job.is_signed ? 4 : 2) * all);
+    columns.outside = carver.take<int64_t>(numbers_outside(job));
     if (job.slab.start > 0) columns.first_carries = carver.take<int32_t>(all);
     if (job.slab.start + columns.length < job.slab.extent) columns.last_carries = carver.take<int32_t>(all);
 }
 
 void take_outside(const Columns &columns, const DistanceJob &job, bool inside, cudaStream_t stream) {
     const int64_t all = columns.images() * columns.count;
-    // The caller's arrays are not kept: they are copied to page-locked memory at once, those of both sides together.
-    auto &page_locked = *static_cast<PageLocked *>(job.slab.page_locked);
-    const int64_t *const arrays[4] = {job.slab.above[0], job.slab.below[0], job.slab.above[1], job.slab.below[1]};
-    const int64_t *taken[4] = {};
-    const int count = job.is_signed ? 4 : 2;
-    int64_t total = 0;
-    for (int i = 0; i < count; ++i)
-        if (arrays[i]) taken[i] = columns.outside + total, total += all;
-    if (!inside && total > 0) {
-        const size_t bytes = static_cast<size_t>(total) * sizeof(int64_t);
-        auto *const room = static_cast<int64_t *>(page_locked.at_least(bytes));
-        for (int i = 0; i < count; ++i)
-            if (arrays[i]) std::copy_n(arrays[i], all, room + (taken[i] - columns.outside));
-        check(cudaMemcpyAsync(columns.outside, room, bytes, cudaMemcpyHostToDevice, stream),
-              "copying the sites outside of a slab");
-        page_locked.is_read(stream);
-    }
+    const Slab slab = outside_on_device(job, columns.outside, inside, stream);
     Outside outside;
     for (int s = 0; s < (columns.is_mirrored ? 2 : 1); ++s)
-        outside.above[s] = taken[2 * (s + inside)], outside.below[s] = taken[2 * (s + inside) + 1];
+        outside.above[s] = slab.above[s + inside], outside.below[s] = slab.below[s + inside];
     if (job.axes == 3 && columns.count == all) outside.width = job.set.size[0], outside.height = job.set.size[1];
     launch("begin_carries", columns.is_mirrored ? begin_carries<2> : begin_carries<1>, ceil_div(all, BLOCK), BLOCK, stream,
            columns, outside);
+}
+
+int64_t numbers_outside(const DistanceJob &job) { return job.is_slab() ? (job.is_signed ? 4 : 2) * job.columns() : 0; }
+
+Slab outside_on_device(const DistanceJob &job, int64_t *to, bool is_there, cudaStream_t stream) {
+    Slab slab = job.slab;
+    const int64_t **arrays[4] = {&slab.above[0], &slab.below[0], &slab.above[1], &slab.below[1]};
+    const int count = job.is_signed ? 4 : 2;
+    const int64_t columns = job.columns(), total = columns * std::count_if(arrays, arrays + count, [](auto a) { return *a; });
+    if (total == 0) return slab;
+    // The caller's arrays are not kept: they are copied to page-locked memory at once, those of both sides together.
+    auto &page_locked = *static_cast<PageLocked *>(job.slab.page_locked);
+    const size_t bytes = static_cast<size_t>(total) * sizeof(int64_t);
+    auto *room = is_there ? nullptr : static_cast<int64_t *>(page_locked.at_least(bytes));
+    const int64_t *const from = room;
+    int64_t *taken = to;
+    for (int i = 0; i < count; ++i) {
+        if (!*arrays[i]) continue;
+        if (!is_there) room = std::copy_n(*arrays[i], columns, room);
+        *arrays[i] = taken;
+        taken += columns;
+    }
+    if (is_there) return slab;
+    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream), "copying the sites outside of a slab");
+    page_locked.is_read(stream);
+    return slab;
 }
 
 size_t summary_scratch(const SummaryJob &job) {

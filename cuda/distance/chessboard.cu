@@ -17,6 +17,10 @@
 // the new key is the result of this same sweep, and min(min(s, w), w) = min(s, w).  The accesses are volatile, so that each is
 // one of 8 (or 4) bytes.
 //
+// Along a periodic axis the neighbour of the last pixel is the first one, and a shortest way goes half way around at most.  So
+// the sweeps along y and z go around once, and half once more, and along x a row has copies beside it (core/copies.h).  The halo
+// of a tile is that of the image closed.
+//
 // Of a slab all keys are stored first, those of its first and last row with their distances to the sites outside of it
 // (core/chessboard.h).  The sweeps along the last axis then begin with these.
 //
@@ -25,6 +29,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/copies.h"
 #include "core/keys.h"
 #include "cuda/columns/columns.h"
 #include "cuda/runtime/launch.h"
@@ -57,6 +62,8 @@ struct Keys {
     Key *data;
     Columns columns;  // the sites
     int64_t width, height, depth;
+    Periodic closed;
+    Copies row = {1, false};
     int shift;
     bool slices;
 
@@ -64,6 +71,13 @@ struct Keys {
     static constexpr Key NONE = Key(1) << (8 * sizeof(Key) - 1);
 
     __device__ Key one() const { return Key(1) << shift; }
+    /// The coordinate of a pixel that lies as far outside of the image as it may; -1 if there is none.
+    __device__ int64_t around(int axis, int64_t at, int64_t extent) const {
+        if (at >= 0 && at < extent) return at;
+        if (!closed.along[axis]) return -1;
+        at %= extent;
+        return at < 0 ? at + extent : at;
+    }
     __device__ volatile Key *at(int64_t x, int64_t y, int64_t z) const { return data + (z * height + y) * width + x; }
     /// The key of a site itself, or NONE.
     __device__ Key start(int64_t x, int64_t y, int64_t z) const {
@@ -75,10 +89,9 @@ struct Keys {
 
 /// The planes or rows of a launch: `count` of them from `from` on, in steps of +1 or -1.
 struct SweptLines {
-    int64_t from;
+    int64_t from, before;  // the first one, and the one before it; -1: the sweep begins there
     int32_t count, direction;
     int32_t halo;     // 0 if a block sees the whole image
-    bool begins;      // `from` is the first plane or row of the sweep
     bool from_sites;  // no keys are stored yet: they start from the sites
 };
 
@@ -107,17 +120,18 @@ __global__ void __launch_bounds__(SweptBlock<ALONG_Z>::WIDTH *SweptBlock<ALONG_Z
     const int64_t across = (keys.width + own - 1) / own;
     const int64_t tiles = across * (ALONG_Z ? (keys.height + own - 1) / own : keys.depth);
     for (int64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
-        const int64_t x = tile % across * own + i - sweep.halo;
-        const int64_t other = ALONG_Z ? tile / across * own + j - sweep.halo : tile / across;  // y, or z
-        const bool inside = x >= 0 && x < keys.width && (!ALONG_Z || (other >= 0 && other < keys.height));
-        const bool is_stored = inside && is_own(i, WIDTH) && (!ALONG_Z || is_own(j, HEIGHT));
+        const int64_t at_x = tile % across * own + i - sweep.halo, x = keys.around(0, at_x, keys.width);
+        const int64_t at_other = ALONG_Z ? tile / across * own + j - sweep.halo : tile / across;  // y, or z
+        const int64_t other = ALONG_Z ? keys.around(1, at_other, keys.height) : at_other;
+        const bool inside = x >= 0 && other >= 0;
+        const bool is_stored = inside && x == at_x && other == at_other && is_own(i, WIDTH) && (!ALONG_Z || is_own(j, HEIGHT));
         const auto at = [&](int64_t k) -> volatile Key * { return ALONG_Z ? keys.at(x, other, k) : keys.at(x, k, other); };
         const auto load_start = [&](int64_t k) {  // before the sweep reaches it
             if (!sweep.from_sites) return static_cast<Key>(*at(k));
             return ALONG_Z ? keys.start(x, other, k) : keys.start(x, k, other);
         };
         Key key = keys.NONE;
-        if (inside && !sweep.begins) key = *at(sweep.from - sweep.direction);
+        if (inside && sweep.before >= 0) key = *at(sweep.before);
         for (int32_t t = 0; t < sweep.count; t += LOADS) {
             const int64_t from = sweep.from + int64_t(t) * sweep.direction;
             Key start[LOADS];
@@ -152,14 +166,14 @@ struct Ends {
 
 template <class Key>
 __device__ Key key_or_none(const Keys<Key> &keys, int64_t row, int64_t x) {
-    return x < keys.width ? keys.data[row * keys.width + x] : keys.NONE;
+    return x < keys.row.all ? keys.data[row * keys.width + keys.row.original(x - keys.row.before)] : keys.NONE;
 }
 
 /// Finds the ends of each tile from the tile's own keys.  A warp takes a tile.
 template <class Key>
 __global__ void __launch_bounds__(BLOCK) summarise_tiles(Keys<Key> keys, Ends<Key> ends) {
     const int lane = threadIdx.x % WARP;
-    const int64_t tiles = (keys.width + WARP - 1) / WARP, rows = keys.height * keys.depth;
+    const int64_t tiles = ceil_div(keys.row.all, WARP), rows = keys.height * keys.depth;
     const int64_t step = int64_t(gridDim.x) * WARPS;
     for (int64_t item = int64_t(blockIdx.x) * WARPS + threadIdx.x / WARP; item < rows * tiles; item += step) {
         const int64_t row = item / tiles, tile = item % tiles;
@@ -194,7 +208,7 @@ __device__ void carry_along(const Keys<Key> &keys, Key *end, int64_t step, int64
 /// Carries keys from tile to tile, both ways.  A thread takes a row.
 template <class Key>
 __global__ void __launch_bounds__(WALKERS) carry_tiles(Keys<Key> keys, Ends<Key> ends) {
-    const int64_t tiles = (keys.width + WARP - 1) / WARP, rows = keys.height * keys.depth;
+    const int64_t tiles = ceil_div(keys.row.all, WARP), rows = keys.height * keys.depth;
     const int64_t step = int64_t(gridDim.x) * WALKERS;
     for (int64_t row = int64_t(blockIdx.x) * WALKERS + threadIdx.x; row < rows; row += step) {
         carry_along(keys, ends.to_right + row, rows, tiles);
@@ -206,18 +220,18 @@ __global__ void __launch_bounds__(WALKERS) carry_tiles(Keys<Key> keys, Ends<Key>
 template <class Key>
 __global__ void __launch_bounds__(BLOCK) finish_tiles(Keys<Key> keys, Ends<Key> ends, Output output) {
     const int lane = threadIdx.x % WARP;
-    const int64_t tiles = (keys.width + WARP - 1) / WARP, rows = keys.height * keys.depth;
+    const int64_t tiles = ceil_div(keys.row.all, WARP), rows = keys.height * keys.depth;
     const int64_t step = int64_t(gridDim.x) * WARPS;
     for (int64_t item = int64_t(blockIdx.x) * WARPS + threadIdx.x / WARP; item < rows * tiles; item += step) {
-        const int64_t row = item / tiles, tile = item % tiles, x = tile * WARP + lane;
-        Key key = least<Key>(key_or_none(keys, row, x), ends.to_right[tile * rows + row] + (lane + 1) * keys.one(),
+        const int64_t row = item / tiles, tile = item % tiles, at = tile * WARP + lane, x = at - keys.row.before;
+        Key key = least<Key>(key_or_none(keys, row, at), ends.to_right[tile * rows + row] + (lane + 1) * keys.one(),
                              ends.to_left[tile * rows + row] + (WARP - lane) * keys.one());
 #pragma unroll
         for (int o = 1; o < WARP; o *= 2) {
             const Key left = __shfl_up_sync(ALL_LANES, key, o), right = __shfl_down_sync(ALL_LANES, key, o);
             key = least<Key>(key, left + o * keys.one(), right + o * keys.one());
         }
-        if (x >= keys.width) continue;
+        if (x < 0 || x >= keys.width) continue;
         const int64_t y = row % keys.height, z = row / keys.height;
         const int64_t index = static_cast<int64_t>(key & (keys.one() - 1));
         write_pixel(output, x, y, z, static_cast<int64_t>(key >> keys.shift), key < keys.NONE,
@@ -255,12 +269,14 @@ struct Scratch {
     Scratch(const DistanceJob &job, Carver &carver) {
         keys.columns = shape_columns(job.set, 1);
         keys.width = job.set.size[0], keys.height = job.set.size[1], keys.depth = job.set.size[2];
+        keys.closed = job.closed();
+        keys.row = Copies(keys.width, keys.closed.along[0]);
         keys.slices = job.axes == 2;
         const int64_t sites = keys.width * keys.height * (keys.slices ? 1 : keys.depth);
         keys.shift = sizeof(Key) == 8 ? bits_below(sites) : 0;
         carve_words(keys.columns, carver);
         keys.data = carver.take<Key>(job.set.pixels());
-        const int64_t ends_count = ceil_div(keys.width, WARP) * keys.height * keys.depth;
+        const int64_t ends_count = ceil_div(keys.row.all, WARP) * keys.height * keys.depth;
         ends.to_right = carver.take<Key>(ends_count);
         ends.to_left = carver.take<Key>(ends_count);
         entering = carver.take<int32_t>(job.is_slab() ? job.columns() : 0);
@@ -278,21 +294,29 @@ template <bool ALONG_Z, class Key>
 void run_sweeps(const Keys<Key> &keys, bool from_sites, cudaStream_t stream) {
     using Block = SweptBlock<ALONG_Z>;
     const int64_t length = ALONG_Z ? keys.depth : keys.height;
-    const bool is_whole = keys.width <= Block::WIDTH && (!ALONG_Z || keys.height <= Block::HEIGHT);
+    const bool is_closed = keys.closed.along[ALONG_Z ? 2 : 1];
+    const bool is_whole = keys.width <= Block::WIDTH && (!ALONG_Z || keys.height <= Block::HEIGHT) && !keys.closed.along[0] &&
+                          (!ALONG_Z || !keys.closed.along[1]);
     const int32_t halo = is_whole ? 0 : Block::HALO;
     const int64_t own = Block::WIDTH - 2 * halo, most = is_whole ? length : halo;
     const int64_t blocks = ceil_div(keys.width, own) * (ALONG_Z ? ceil_div(keys.height, own) : keys.depth);
-    for (const bool down : {true, false})
-        for (int64_t done = 0; done < length; done += most) {
+    const auto run = [&](bool is_down, bool is_again, int64_t end) {
+        const int64_t first = is_down ? 0 : length - 1;
+        for (int64_t done = 0; done < end; done += most) {
             SweptLines sweep;
-            sweep.from = down ? done : length - 1 - done;
-            sweep.count = static_cast<int32_t>(std::min(most, length - done));
-            sweep.direction = down ? 1 : -1;
+            sweep.direction = is_down ? 1 : -1;
+            sweep.from = first + done * sweep.direction;
+            sweep.before = done > 0 ? sweep.from - sweep.direction : is_again ? length - 1 - first : -1;
+            sweep.count = static_cast<int32_t>(std::min(most, end - done));
             sweep.halo = halo;
-            sweep.begins = done == 0;
-            sweep.from_sites = down && from_sites;
+            sweep.from_sites = is_down && !is_again && from_sites;
             launch("sweep_tiles", sweep_tiles<ALONG_Z, Key>, blocks, dim3(Block::WIDTH, Block::HEIGHT), stream, keys, sweep);
         }
+    };
+    for (const bool is_down : {true, false}) {
+        run(is_down, false, length);
+        if (is_closed) run(is_down, true, length / 2);
+    }
 }
 
 /// The distances from a row of a slab, in 3-D plane, to sites outside of it.
@@ -332,7 +356,7 @@ void run_once(const DistanceJob &job, bool inside, const std::vector<Entering> &
     run_sweeps<false>(keys, keys.slices && !job.is_slab(), stream);
     tell(0.8);
 
-    const int64_t rows = keys.height * keys.depth, tiles = ceil_div(keys.width, WARP) * rows;
+    const int64_t rows = keys.height * keys.depth, tiles = ceil_div(keys.row.all, WARP) * rows;
     launch("summarise_tiles", summarise_tiles<Key>, ceil_div(tiles, WARPS), BLOCK, stream, keys, ends);
     launch("carry_tiles", carry_tiles<Key>, ceil_div(rows, WALKERS), WALKERS, stream, keys, ends);
     launch("finish_tiles", finish_tiles<Key>, ceil_div(tiles, WARPS), BLOCK, stream, keys, ends, Output(job, inside));

@@ -1,16 +1,18 @@
 // Euclidean and city-block distance in images that close on themselves: of sets and of label images.  The back end takes it for
 // every such map with a periodic axis.
 //
-// Axis by axis every pixel takes the best candidate of its line, by the monotone search of lines.cuh.  Beside a line along a
-// periodic axis stand copies of it, half of one on each side: no nearest site is farther away.  A copy has the index of its
-// original, and the lower index wins, so that copies change no tie.
+// Axis by axis, from the last one on, every pixel takes the best candidate of its line, by the monotone search of lines.cuh.
+// Beside a line along a periodic axis stand copies of it, half of one on each side: no nearest site is farther away.  A copy
+// has the index of its original, and the lower index wins, so that copies change no tie.
 //
-// Of a label image the nearest pixel of another value on the line is one more candidate; docs/methods.md has the proof.
+// Of a label image the nearest pixel of another value on the line is one more candidate; docs/methods.md has the proof.  In a
+// slab so are, along the last axis, the sites outside of it.
 //
 // Cost: 8 bytes a pixel, 16 with nearest pixels, read and written for each axis, and the search of lines twice as long.  Lines
 // along y and z are read across rows.  Of a label image a thread has a line.
 #include <utility>
 
+#include "core/beyond.h"
 #include "core/copies.h"
 #include "cuda/distance/lines.cuh"
 #include "cuda/runtime/progress.h"
@@ -30,7 +32,7 @@ struct CopiedLines : Copies {
     int axis;
 
     CopiedLines(const DistanceJob &job, int of_axis)
-        : Copies(job.set.size[of_axis], job.periodic.along[of_axis]),
+        : Copies(job.set.size[of_axis], job.is_closed(of_axis)),
           width(job.set.size[0]),
           slice(width * job.set.size[1]),
           step(of_axis == 0   ? 1
@@ -38,7 +40,7 @@ struct CopiedLines : Copies {
                               : slice),
           lines(job.set.pixels() / length),
           axis(of_axis) {
-        if (job.periodic.along[axis] && length > LONGEST_PERIODIC)
+        if (job.is_closed(axis) && length > LONGEST_PERIODIC)
             throw Error(APSIS_ERROR_UNSUPPORTED, "set: size[%d] is %lld, too large for a periodic axis on a CUDA device", axis,
                         static_cast<long long>(length));
     }
@@ -54,6 +56,13 @@ struct CopiedLines : Copies {
 /// The best candidate of each pixel yet: its cost, and its index.
 struct Candidates {
     int64_t *cost, *order;  // [pixel]
+
+    /// Takes another one for a pixel, if it is better.
+    __device__ void take(int64_t pixel, int64_t way, int64_t site) const {
+        if (way > cost[pixel] || (way == cost[pixel] && (!order || site >= order[pixel]))) return;
+        cost[pixel] = way;
+        if (order) order[pixel] = site;
+    }
 };
 
 template <class K>
@@ -80,14 +89,15 @@ struct PeriodicLines {
 };
 
 /// Makes each site, or pixel of the background of a label image, its own candidate.
-static __global__ void __launch_bounds__(BLOCK) begin_candidates(View set, bool labels, bool complement, Candidates found) {
+static __global__ void __launch_bounds__(BLOCK)
+    begin_candidates(View set, bool labels, bool complement, int64_t first_index, Candidates found) {
     const int64_t i = first_item();
     if (i >= set.pixels()) return;
     const int64_t row = i / set.size[0], x = i % set.size[0];
     const uint8_t *const pixels = set.row(row % set.size[1], row / set.size[1]);
     const bool is_site = labels ? value_at(set, pixels, x) == 0 : is_set(set, pixels, x) != complement;
     found.cost[i] = is_site ? 0 : NO_COST<int64_t>;
-    if (found.order) found.order[i] = i;
+    if (found.order) found.order[i] = first_index + i;
 }
 
 /// Finds the best candidate of every pixel on its line.  A warp takes 32 pixels.
@@ -109,7 +119,8 @@ __global__ void __launch_bounds__(BLOCK, RESIDENT)
 /// Takes for the pixels of a label image the nearest ones of another value on their lines, if they are better.  A thread takes
 /// a line.
 template <class K>
-__global__ void __launch_bounds__(BLOCK) take_run_ends(CopiedLines copies, View labels, Ruler<K> ruler, Candidates best) {
+__global__ void __launch_bounds__(BLOCK)
+    take_run_ends(CopiedLines copies, View labels, int64_t first_index, Ruler<K> ruler, Candidates best) {
     const int64_t line = first_item();
     if (line >= copies.lines) return;
     const int64_t first = copies.first(line), end = copies.end();
@@ -125,15 +136,22 @@ __global__ void __launch_bounds__(BLOCK) take_run_ends(CopiedLines copies, View 
             if (own != last) beyond = at - step, has_beyond = true;
             last = own;
             if (!has_beyond || at < 0 || at >= copies.length) continue;
-            const int64_t pixel = copies.pixel(first, at), cost = ruler(static_cast<int32_t>(at - beyond));
-            if (cost > best.cost[pixel]) continue;
-            const int64_t order = copies.pixel(first, beyond);
-            if (best.order && (cost < best.cost[pixel] || order < best.order[pixel])) best.order[pixel] = order;
-            best.cost[pixel] = cost;
+            best.take(copies.pixel(first, at), ruler(static_cast<int32_t>(at - beyond)),
+                      first_index + copies.pixel(first, beyond));
         }
     };
     walk(-copies.before, end, 1);
     walk(end - 1, -copies.before - 1, -1);
+}
+
+/// Takes for the pixels of a slab the sites of their columns outside of it, if they are better.
+static __global__ void __launch_bounds__(BLOCK)
+    take_beyond(View set, Beyond beyond, Measure measure, int axis, Candidates best) {
+    const int64_t i = first_item();
+    if (i >= set.pixels()) return;
+    beyond.for_sites(i % beyond.columns, i / beyond.columns, [&](int64_t offset, int64_t site) {
+        best.take(i, axis_cost<int64_t>(measure.metric, measure.weight[axis], offset), site);
+    });
 }
 
 static __global__ void __launch_bounds__(BLOCK) write_candidates(View set, Candidates found, Output output) {
@@ -147,6 +165,7 @@ static __global__ void __launch_bounds__(BLOCK) write_candidates(View set, Candi
 struct Scratch {
     Candidates found[2];  // of the axes before, and with the next one
     int32_t *winners;
+    int64_t *outside;
 
     Scratch(const DistanceJob &job, Carver &carver) {
         for (Candidates &each : found) {
@@ -159,6 +178,7 @@ struct Scratch {
             most = std::max(most, count_winners(copies.lines, copies.all));
         }
         winners = carver.take<int32_t>(most);
+        outside = carver.take<int64_t>(numbers_outside(job));
     }
 };
 
@@ -167,8 +187,8 @@ void run_once(const DistanceJob &job, bool inside, Scratch scratch, cudaStream_t
               double end) {
     const int64_t blocks = ceil_div(job.set.pixels(), BLOCK);
     launch("begin_candidates", begin_candidates, blocks, BLOCK, stream, job.set, job.labels, job.complement != inside,
-           scratch.found[0]);
-    for (int axis = 0; axis < job.axes; ++axis) {
+           job.first_index(), scratch.found[0]);
+    for (int axis = job.axes - 1; axis >= 0; --axis) {
         const CopiedLines copies(job, axis);
         const PeriodicLines<K> lines = {copies, scratch.found[0], copies.all};
         const Ruler<K> ruler = ruler_of<K>(job, axis);
@@ -176,10 +196,12 @@ void run_once(const DistanceJob &job, bool inside, Scratch scratch, cudaStream_t
         launch("search_copies", search_copies<K>, ceil_div(level.lines() * level.shares(), WARPS), BLOCK, stream, lines, ruler,
                level, scratch.found[1]);
         if (job.labels)
-            launch("take_run_ends", take_run_ends<K>, ceil_div(copies.lines, BLOCK), BLOCK, stream, copies, job.set, ruler,
-                   scratch.found[1]);
+            launch("take_run_ends", take_run_ends<K>, ceil_div(copies.lines, BLOCK), BLOCK, stream, copies, job.set,
+                   job.first_index(), ruler, scratch.found[1]);
+        if (const Beyond beyond(job, inside); axis == job.axes - 1 && beyond.any())
+            launch("take_beyond", take_beyond, blocks, BLOCK, stream, job.set, beyond, job.measure, axis, scratch.found[1]);
         std::swap(scratch.found[0], scratch.found[1]);
-        report(progress, begin + (end - begin) * (axis + 1) / (job.axes + 1), stream);
+        report(progress, begin + (end - begin) * (job.axes - axis) / (job.axes + 1), stream);
     }
     launch("write_candidates", write_candidates, blocks, BLOCK, stream, job.set, scratch.found[0], Output(job, inside));
     report(progress, end, stream);
@@ -197,9 +219,11 @@ void distance_in_periodic(const DistanceJob &job, void *memory, cudaStream_t str
     if (job.set.pixels() == 0) return;
     Carver carver(memory);
     const Scratch scratch(job, carver);
+    DistanceJob own = job;
+    own.slab = outside_on_device(job, scratch.outside, false, stream);
     const auto run = [&](bool inside, double begin, double end) {
-        job.nearest ? run_once<WideOrdered>(job, inside, scratch, stream, progress, begin, end)
-                    : run_once<Wide>(job, inside, scratch, stream, progress, begin, end);
+        job.nearest ? run_once<WideOrdered>(own, inside, scratch, stream, progress, begin, end)
+                    : run_once<Wide>(own, inside, scratch, stream, progress, begin, end);
     };
     run(false, 0, job.is_signed ? 0.5 : 1);
     if (job.is_signed) run(true, 0.5, 1);

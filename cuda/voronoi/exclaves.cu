@@ -109,7 +109,7 @@ struct Scratch {
     Front<Index<Cell>> current, next;
     size_t bits_bytes, bytes;
 
-    Scratch(const VoronoiJob &job, void *memory) : map(job.nearest, job.measure, job.axes) {
+    Scratch(const VoronoiJob &job, void *memory) : map(job.nearest, job.measure, job.axes, job.periodic) {
         const int64_t words = static_cast<int64_t>(map.words());
         Carver carver(memory);
         map.suspects = carver.take<uint32_t>(3 * words);

@@ -47,8 +47,9 @@ class ComponentsCut : Cut {
             numbers.resize(static_cast<size_t>(job_.columns()));
             return numbers.data();
         };
-        if (k > 0) slab.is.first = face(slab.first);
-        if (k + 1 < slabs_) slab.is.last = face(slab.last);
+        const bool is_ring = job_.periodic.along[axis_];
+        if (is_ring || k > 0) slab.is.first = face(slab.first);
+        if (is_ring || k + 1 < slabs_) slab.is.last = face(slab.last);
         if (set_of(k).pixels() == 0) return;
         ComponentsJob parts = without_selection();
         parts.set = set_of(k);
@@ -98,6 +99,7 @@ class ComponentsCut : Cut {
 
     ComponentsJob without_selection() const {
         ComponentsJob all = job_;
+        all.periodic.along[axis_] = false;  // slabs have ends there
         all.no_border = all.no_inner = false;
         all.min_area = 0, all.max_area = all.largest = INT64_MAX;
         all.components = nullptr;
@@ -113,8 +115,8 @@ class ComponentsCut : Cut {
 
 bool can_be_cut(const apsis_context &context, const ComponentsJob &job) {
     return context.own_memory() == APSIS_DEVICE && is_on_host(job.set) && is_on_host(job.labels) && job.method == APSIS_AUTO &&
-           !job.as_parts && !job.told.is_any && !job.by_delta() && !job.periodic.any() &&
-           !(job.axes == 2 && job.set.size[2] > 1);
+           !job.as_parts && !job.told.is_any && !job.by_delta() && !(job.axes == 2 && job.set.size[2] > 1) &&
+           !(job.by_value && job.periodic.along[job.axes - 1]);
 }
 
 void run_in_slabs(apsis_context &context, const ComponentsJob &job) {

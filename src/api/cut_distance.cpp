@@ -62,8 +62,8 @@ class DistanceCut : Cut {
         const auto told = [&](const std::vector<int64_t> &rows, bool is_any) { return is_any ? row_of(rows, k) : nullptr; };
         part.slab.start = start_of(k);
         for (int side = 0; side < sides(); ++side) {
-            part.slab.above[side] = told(last_[side], k > 0);
-            part.slab.below[side] = told(first_[side], k + 1 < slabs_);
+            part.slab.above[side] = told(last_[side], has_above(k));
+            part.slab.below[side] = told(first_[side], has_below(k));
         }
         const apsis_slab slab = {part.slab.start, part.slab.extent, part.slab.above[0], part.slab.below[0], nullptr, nullptr};
         if (job_.labels) {
@@ -85,6 +85,9 @@ class DistanceCut : Cut {
                                        : shift_indices<int64_t>(part.nearest, before, arena);
     }
 
+    bool is_ring() const { return job_.periodic.along[axis_]; }
+    bool has_above(int64_t k) const { return is_ring() || k > 0; }
+    bool has_below(int64_t k) const { return is_ring() || k + 1 < slabs_; }
     int sides() const { return job_.is_signed ? 2 : 1; }
     /// How many numbers a slab tells each way.
     int64_t numbers() const { return by_labels() ? 3 * job_.columns() : job_.columns(); }
@@ -99,23 +102,32 @@ class DistanceCut : Cut {
                 for (int side = sides() - 1; side >= 0; --side) summarize(workers_[i], k, side);
             });
         });
-        std::vector<int64_t> own(count), sites(count);
-        const auto go_on = [&](std::vector<int64_t> &rows, int64_t k, slabs::End end) {
-            int64_t *const row = rows.data() + k * numbers();
-            std::copy_n(row, count, own.begin());
-            std::copy_n(sites.begin(), count, row);
-            const bool is_first = end == slabs::End::FIRST;
+        for (int side = 0; side < sides(); ++side) {
+            tell_nearest(last_[side], slabs::End::LAST);
+            tell_nearest(first_[side], slabs::End::FIRST);
+        }
+    }
+
+    /// Makes of what slabs tell what they are told: of the sites of all slabs before, or behind, the nearest one; around an image
+    /// that closes on itself, where there is none, the nearest one of all.
+    void tell_nearest(std::vector<int64_t> &rows, slabs::End end) const {
+        const bool is_first = end == slabs::End::FIRST;
+        const auto count = static_cast<size_t>(numbers());
+        const int64_t none = no_row(end);
+        const auto take = [&](std::vector<int64_t> &sites, const int64_t *own) {
             if (by_labels())
-                slabs::merge_runs(job_.columns(), end, own.data(), sites.data());
+                slabs::merge_runs(job_.columns(), end, own, sites.data());
             else
-                apsis_slab_merge(job_.columns(), is_first ? own.data() : nullptr, is_first ? nullptr : own.data(), sites.data(),
+                apsis_slab_merge(job_.columns(), is_first ? own : nullptr, is_first ? nullptr : own, sites.data(),
                                  sites.data());
         };
-        for (int side = 0; side < sides(); ++side) {
-            std::fill(sites.begin(), sites.end(), no_row(slabs::End::LAST));
-            for (int64_t k = 0; k < slabs_; ++k) go_on(last_[side], k, slabs::End::LAST);
-            std::fill(sites.begin(), sites.end(), no_row(slabs::End::FIRST));
-            for (int64_t k = slabs_; k-- > 0;) go_on(first_[side], k, slabs::End::FIRST);
+        std::vector<int64_t> own(count), sites(count, none), around(count, none);
+        for (int64_t k = 0; is_ring() && k < slabs_; ++k) take(around, row_of(rows, k));
+        for (int64_t i = 0; i < slabs_; ++i) {
+            int64_t *const row = rows.data() + (is_first ? slabs_ - 1 - i : i) * numbers();
+            std::copy_n(row, count, own.begin());
+            for (size_t c = 0; c < count; ++c) row[c] = sites[c] == none ? around[c] : sites[c];
+            take(sites, own.data());
         }
     }
 
@@ -131,9 +143,8 @@ class DistanceCut : Cut {
         summary.border = false;
         summary.slab.start = start_of(k);
         summary.complement = job_.complement != (side == 1);
-        // No slab lies above the first one, nor below the last.
-        if (k > 0) summary.first = first_[side].data() + k * numbers();
-        if (k + 1 < slabs_) summary.last = last_[side].data() + k * numbers();
+        if (has_above(k)) summary.first = first_[side].data() + k * numbers();
+        if (has_below(k)) summary.last = last_[side].data() + k * numbers();
         apsis::run(context, summary);
     }
 
@@ -145,8 +156,9 @@ class DistanceCut : Cut {
 
 bool can_be_cut(const apsis_context &context, const DistanceJob &job) {
     const bool has_chessboard_sites = job.measure.metric == APSIS_CHESSBOARD && job.nearest;
+    const bool is_ring_of_labels = (job.labels || job.values) && job.periodic.along[job.axes - 1];
     return context.own_memory() == APSIS_DEVICE && is_on_host(job.set) && is_on_host(job.distance) && is_on_host(job.nearest) &&
-           !job.is_slab() && job.method == APSIS_AUTO && !job.periodic.any() && (job.is_batch() || !has_chessboard_sites);
+           !job.is_slab() && job.method == APSIS_AUTO && (job.is_batch() || !(has_chessboard_sites || is_ring_of_labels));
 }
 
 void run_in_slabs(apsis_context &context, const DistanceJob &job) {

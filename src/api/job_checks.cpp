@@ -66,21 +66,6 @@ int64_t most_components(const ComponentsJob &job) {
     return job.largest < most / images ? job.largest * images : most;
 }
 
-/// Throws where a map of an image with periodic axes is not made.
-void check_periodic(const apsis_options &options) {
-    if (options.method != APSIS_AUTO)
-        throw Error(APSIS_ERROR_UNSUPPORTED, "options: method is %s, but periodic axes are for APSIS_AUTO",
-                    name_of(options.method));
-    if (options.metric == APSIS_CHESSBOARD)
-        throw Error(APSIS_ERROR_UNSUPPORTED,
-                    "options: metric is APSIS_CHESSBOARD, but with periodic axes distances are APSIS_EUCLIDEAN or "
-                    "APSIS_CITY_BLOCK in this version");
-    if (options.flags & APSIS_CONNECTED)
-        throw Error(
-            APSIS_ERROR_UNSUPPORTED,
-            "options: APSIS_CONNECTED is set with a periodic axis, but then cells are the complete map's in this version");
-}
-
 /// Throws where neighbours whose values differ by delta cannot be found.
 void check_delta(const apsis_options &options, const ComponentsJob &job) {
     if (options.delta > 0 && !(options.flags & APSIS_LABELS))
@@ -92,6 +77,12 @@ void check_delta(const apsis_options &options, const ComponentsJob &job) {
 }
 
 }  // namespace
+
+void check_periodic(const apsis_options &options) {
+    if (options.method != APSIS_AUTO)
+        throw Error(APSIS_ERROR_UNSUPPORTED, "options: method is %s, but periodic axes are for APSIS_AUTO",
+                    name_of(options.method));
+}
 
 void fill_in(const apsis_options &options, DistanceJob &job) {
     int64_t size[3] = {job.set.size[0], job.set.size[1], job.set.size[2]};

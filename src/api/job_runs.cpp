@@ -251,6 +251,19 @@ void run(apsis_context &context, const SummaryJob &job) {
     if (!job.labels) keep_found(context, job, context.backend->summary_scratch(job), 0);
 }
 
+std::vector<int64_t> runs_of_row(apsis_context &context, const View &set, int axes, int64_t row, slabs::End end) {
+    SummaryJob job;
+    job.axes = axes;
+    job.labels = true;
+    job.set = set;
+    job.set.data += row * set.stride[axes - 1];
+    job.set.size[axes - 1] = 1;
+    std::vector<int64_t> told(static_cast<size_t>(job.told()));
+    (end == slabs::End::FIRST ? job.first : job.last) = told.data();
+    run(context, job);
+    return told;
+}
+
 void run(apsis_context &context, const VoronoiJob &job) {
     if (!job.connected) return run(context, static_cast<const DistanceJob &>(job));
     check_capture(context, job);
@@ -269,10 +282,14 @@ void run_here(apsis_context &context, const ComponentsJob &job) {
 }
 
 void run_parts(apsis_context &context, const ComponentsJob &job) {
-    if (job.set.pixels() == 0) return keep_found(context, job, 0, job.connectivity);
-    check_capture(context, job);
-    run_here(context, job);
-    if (!job.by_value) keep_found(context, job, context.backend->components_scratch(job), job.connectivity);
+    const bool is_empty = job.set.pixels() == 0;
+    if (!is_empty) {
+        check_capture(context, job);
+        run_here(context, job);
+    }
+    context.found.reset();
+    if (job.by_value || job.periodic.any()) return;
+    keep_found(context, job, is_empty ? 0 : context.backend->components_scratch(job), job.connectivity);
 }
 
 void run_here(apsis_context &context, const StatisticsJob &job) {

@@ -14,6 +14,9 @@ void check_cells(const apsis_options &options);
 /// Throws where APSIS_LABELS or APSIS_BORDER does not go with the other options of a distance map.
 void check_background(const apsis_options &options);
 
+/// Throws where a map of an image with periodic axes is not made.
+void check_periodic(const apsis_options &options);
+
 /// Fills in a distance job from the options.  The job may be a slab of the image.
 void fill_in(const apsis_options &options, DistanceJob &job);
 

@@ -281,6 +281,10 @@ void refuse_periodic(const char *what, const apsis_options &options) {
                     what);
 }
 
+void open_cut(int ndim, apsis_options &options) {
+    if (ndim == 2 || ndim == 3) options.flags &= ~(uint32_t{APSIS_PERIODIC_X} << (ndim - 1));
+}
+
 Periodic read_periodic(const char *name, const apsis_options &options, const int64_t size[3], int ndim) {
     Periodic periodic;
     for (int a = 0; a < 3; ++a) {
@@ -307,10 +311,16 @@ Measure make_measure(const apsis_options &options, const int64_t size[3], int ax
     Measure measure;
     measure.metric = options.metric;
     const Spacing spacing = read_spacing(options, axes);
+    int64_t longest[3] = {}, nearest[3] = {};
+    for (int a = 0; a < axes; ++a) {
+        longest[a] = periodic.along[a] ? 2 * size[a] : size[a];
+        nearest[a] = periodic.along[a] ? size[a] / 2 + 1 : size[a];
+    }
     if (options.metric == APSIS_CHESSBOARD || is_chamfer) {
         check_equal(is_chamfer ? "chamfer" : "chessboard", options, spacing);
         measure.unit = spacing.unit;
-        measure.largest = std::max<int64_t>(*std::max_element(size, size + axes) - 1, options.flags & APSIS_BORDER ? 1 : 0);
+        measure.largest =
+            std::max<int64_t>(*std::max_element(nearest, nearest + axes) - 1, options.flags & APSIS_BORDER ? 1 : 0);
         if (is_chamfer) {
             const ChamferWeights weights = read_weights(options, axes);
             for (int a = 0; a < axes; ++a) measure.weight[a] = weights.step[1];
@@ -318,11 +328,6 @@ Measure make_measure(const apsis_options &options, const int64_t size[3], int ax
             measure.largest *= measure.diagonal;
         }
     } else {
-        int64_t longest[3] = {}, nearest[3] = {};
-        for (int a = 0; a < axes; ++a) {
-            longest[a] = periodic.along[a] ? 2 * size[a] : size[a];
-            nearest[a] = periodic.along[a] ? size[a] / 2 + 1 : size[a];
-        }
         set_weights(measure, options, spacing, longest);
         measure.largest = corner_cost(measure, nearest, axes);
     }

@@ -31,6 +31,9 @@ constexpr uint32_t PERIODIC_FLAGS = APSIS_PERIODIC_X | APSIS_PERIODIC_Y | APSIS_
 /// The periodic axes of the image `name`.  Throws if one of them is too short for that, or there is no such axis.
 Periodic read_periodic(const char *name, const apsis_options &options, const int64_t size[3], int ndim);
 
+/// Makes options those of a slab of an image, which does not close on itself where the image is cut.
+void open_cut(int ndim, apsis_options &options);
+
 /// Throws if an axis is periodic, for what does not take it.
 void refuse_periodic(const char *what, const apsis_options &options);
 

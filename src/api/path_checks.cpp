@@ -115,9 +115,8 @@ GeodesicJob check_slab_geodesic(const apsis_context &context, const apsis_image 
                                 const apsis_slab_paths *slab, const apsis_image *distance, const apsis_image *nearest,
                                 const apsis_options *given) {
     const apsis_options options = read_options(given);
-    apsis_options of_slab = options;  // which has a border where the image is cut
-    if (set && (set->ndim == 2 || set->ndim == 3))
-        of_slab.flags &= ~(static_cast<uint32_t>(APSIS_PERIODIC_X) << (set->ndim - 1));
+    apsis_options of_slab = options;
+    open_cut(set ? set->ndim : 0, of_slab);
     GeodesicJob job = check_geodesic(context, set, seeds, distance, nearest, &of_slab, true);
     if (!slab) throw Error(APSIS_ERROR_ARGUMENT, "slab is NULL, but its place is needed");
     refuse_labels("a slab", options);

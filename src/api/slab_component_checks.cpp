@@ -31,7 +31,6 @@ apsis_options read_slab_options(const apsis_options *given) {
         throw Error(APSIS_ERROR_UNSUPPORTED, "options: APSIS_SLICES is set, but slabs have no slices");
     if (options.method != APSIS_AUTO)
         throw Error(APSIS_ERROR_UNSUPPORTED, "options: method is %s, but slabs are for APSIS_AUTO", name_of(options.method));
-    refuse_periodic("a slab", options);
     if (options.delta > 0)
         throw Error(APSIS_ERROR_UNSUPPORTED, "options: delta is %g, but values in slabs must be equal in this version",
                     options.delta);
@@ -42,7 +41,8 @@ apsis_options read_slab_options(const apsis_options *given) {
 ComponentsJob check_found_set(const apsis_context &context, const apsis_image *labels, const apsis_options &options) {
     if (!context.found || context.found->connectivity == 0)
         throw Error(APSIS_ERROR_ARGUMENT,
-                    "set is NULL, but the call before was no apsis_slab_parts of a set, or its workspace is one that you set");
+                    "set is NULL, but the call before was no apsis_slab_parts of a set without periodic axes, or its workspace "
+                    "is one that you set");
     const apsis_context::FoundSlab &found = *context.found;
     ComponentsJob job = check_components(context, &found.set, labels, &options, false);
     job.labels = check_image("labels", labels, Role::LABELS, true);
@@ -58,6 +58,7 @@ ComponentsJob check_found_set(const apsis_context &context, const apsis_image *l
 ComponentsJob check_slab_set(const apsis_context &context, const apsis_image *set, const apsis_image *labels,
                              const apsis_options *given) {
     apsis_options options = read_slab_options(given);
+    open_cut(set ? set->ndim : labels ? labels->ndim : 0, options);
     options.flags &= ~uint32_t(APSIS_NO_BORDER | APSIS_NO_INNER);
     options.min_area = options.max_area = options.largest = 0;
     if (!set && labels) {
@@ -171,8 +172,9 @@ void check_slab(const slabs::JoinJob &job, int64_t k, Arena &arena) {
     const apsis_slab_labels &slab = job.slabs[k], &top = job.slabs[0], &bottom = job.slabs[job.slab_count - 1];
     if (slab.rows == 0 || job.columns() == 0) return;
     const std::string first = name_of(k, "first"), last = name_of(k, "last"), parts = name_of(k, "parts");
-    if (slab.start > top.start) check_given(first, slab.first, "another slab lies there");
-    if (slab.start + slab.rows < bottom.start + bottom.rows) check_given(last, slab.last, "another slab lies there");
+    const char *const why = job.is_ring() ? "the image closes on itself" : "another slab lies there";
+    if (job.is_ring() || slab.start > top.start) check_given(first, slab.first, why);
+    if (job.is_ring() || slab.start + slab.rows < bottom.start + bottom.rows) check_given(last, slab.last, why);
     for (const auto &[name, face] : {std::pair(first, slab.first), std::pair(last, slab.last)})
         if (face) check_face(name, face, job.columns(), slab.count, true);
     if (slab.first) check_first(first, slab.first, job.columns());
@@ -260,6 +262,7 @@ slabs::JoinJob check_slab_join(int32_t ndim, const int64_t *size, apsis_slab_lab
     const apsis_options options = read_slab_options(given);
     fill_in(options, job);
     job.by_value = options.flags & APSIS_LABELS;
+    job.periodic = read_periodic("image", options, job.set.size, ndim);
     check_capacity("parts", parts, capacity);
     job.components = reinterpret_cast<apsis_component *>(parts);
     job.capacity = capacity;

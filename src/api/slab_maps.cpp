@@ -6,7 +6,6 @@
 #include "api/label_slabs.h"
 #include "api/map_checks.h"
 #include "api/options.h"
-#include "slabs/runs.h"
 
 using namespace apsis;
 
@@ -16,7 +15,6 @@ long long ll(int64_t value) { return static_cast<long long>(value); }
 
 /// Checks the set of a slab and its place in the image.
 void check_slab(const apsis_image *set, int64_t start, int64_t extent, const apsis_options &options, DistanceJob &job) {
-    refuse_periodic("a slab", options);
     refuse_delta("a slab", options);
     check_cells(options);
     if (options.flags & APSIS_SLICES)
@@ -97,6 +95,20 @@ struct SlabMap {
     bool by_labels() const { return options.flags & APSIS_LABELS; }
 };
 
+/// The periodic axes of the image of a slab.
+Periodic check_slab_periodic(const apsis_options &options, const DistanceJob &job) {
+    int64_t size[3] = {job.set.size[0], job.set.size[1], job.set.size[2]};
+    size[job.axes - 1] = job.slab.extent;
+    const Periodic periodic = read_periodic("the image", options, size, job.axes);
+    if (periodic.any()) check_periodic(options);
+    if (periodic.along[job.axes - 1] && options.flags & APSIS_LABELS)
+        throw Error(APSIS_ERROR_UNSUPPORTED,
+                    "options: APSIS_PERIODIC_%c is set with APSIS_LABELS, but along that axis the slabs of a label image are "
+                    "cut, and in this version they do not close on themselves",
+                    job.axes == 3 ? 'Z' : 'Y');
+    return periodic;
+}
+
 /// Checks a slab of a map; `nearest` is called `cells` in a Voronoi map.
 SlabMap check_slab_map(const apsis_context &context, const apsis_image *set, const apsis_slab *slab,
                        const apsis_image *distance, const char *name, const apsis_image *nearest, const apsis_options *given) {
@@ -113,6 +125,7 @@ SlabMap check_slab_map(const apsis_context &context, const apsis_image *set, con
     if (!slab) throw Error(APSIS_ERROR_ARGUMENT, "slab is NULL, but its place is needed");
     check_background(options);
     check_slab(set, slab->start, slab->extent, options, job);
+    job.periodic = check_slab_periodic(options, job);
     if (options.method != APSIS_AUTO)
         throw Error(APSIS_ERROR_UNSUPPORTED, "options: method is %s, but slabs are for APSIS_AUTO", name_of(options.method));
     if (options.metric == APSIS_CHESSBOARD && nearest)
@@ -128,19 +141,22 @@ SlabMap check_slab_map(const apsis_context &context, const apsis_image *set, con
                     unsigned(options.flags), job.complement ? "with" : "without", job.complement ? "without" : "with");
     if (job.is_found && job.border && job.is_signed)
         throw Error(APSIS_ERROR_ARGUMENT, "set is NULL, but with APSIS_SIGNED and APSIS_BORDER it is needed again");
-    const int64_t end = slab->start + job.set.size[job.axes - 1];
-    check_sites("above", slab->above, job.columns(), -1, 0, slab->start);
-    check_sites("below", slab->below, job.columns(), INT64_MAX, end, slab->extent);
+    const int64_t start = slab->start, end = start + job.set.size[job.axes - 1], extent = slab->extent;
+    const bool is_ring = job.periodic.along[job.axes - 1];  // then the way to these sites may lead around the image
+    const int64_t above_end = is_ring ? extent : start, below_begin = is_ring ? 0 : end;
+    check_sites("above", slab->above, job.columns(), -1, 0, above_end);
+    check_sites("below", slab->below, job.columns(), INT64_MAX, below_begin, extent);
     if (map.by_labels())
         for (const Edge &edge : edges_of(*slab, job.set.size[job.axes - 1]))
             check_runs(edge.name, edge.told, job.columns(), edge.end, slab->extent);
     job.slab.above[0] = slab->above, job.slab.below[0] = slab->below;
     if (job.is_signed) {
-        check_sites("complement_above", slab->complement_above, job.columns(), -1, 0, slab->start);
-        check_sites("complement_below", slab->complement_below, job.columns(), INT64_MAX, end, slab->extent);
+        check_sites("complement_above", slab->complement_above, job.columns(), -1, 0, above_end);
+        check_sites("complement_below", slab->complement_below, job.columns(), INT64_MAX, below_begin, extent);
         job.slab.above[1] = slab->complement_above, job.slab.below[1] = slab->complement_below;
-        if (slab->start > 0) check_beside("above", job.slab.above, job.columns(), -1, slab->start - 1);
-        if (end < slab->extent) check_beside("below", job.slab.below, job.columns(), INT64_MAX, end);
+        const bool has_more = is_ring && job.is_slab();
+        if (has_more || start > 0) check_beside("above", job.slab.above, job.columns(), -1, (start > 0 ? start : extent) - 1);
+        if (has_more || end < extent) check_beside("below", job.slab.below, job.columns(), INT64_MAX, end < extent ? end : 0);
     }
     if (distance) check_fits("distance", distance->type, options, job.measure, job.axes);
     check_indices_fit(name, nearest, __int128(job.columns()) * slab->extent);

@@ -17,7 +17,6 @@ namespace {
 void check_slab(const apsis_image *labels, int64_t start, const char *name, const void *array, int64_t capacity,
                 const apsis_options *given) {
     const apsis_options options = read_options(given);
-    refuse_periodic("a slab", options);
     if (options.flags & (APSIS_SLICES | APSIS_DENSE))
         throw Error(APSIS_ERROR_UNSUPPORTED, "options: %s is set, but slabs do not take it",
                     options.flags & APSIS_SLICES ? "APSIS_SLICES" : "APSIS_DENSE");
@@ -46,20 +45,6 @@ View rows_of(const ContactsJob &job, std::vector<int64_t> &values, int64_t first
     return view;
 }
 
-/// The labels in the first row of a slab.
-void read_first_row(apsis_context &context, const ContactsJob &job, int64_t *row) {
-    SummaryJob summary;
-    summary.axes = job.axes;
-    summary.labels = true;
-    summary.set = job.set;
-    summary.set.size[job.axes - 1] = 1;
-    std::vector<int64_t> told(static_cast<size_t>(summary.told()));
-    summary.first = told.data();
-    run(context, summary);
-    const int64_t columns = summary.columns();
-    for (int64_t c = 0; c < columns; ++c) row[c] = told[c] == INT64_MAX ? 0 : told[2 * columns + c];
-}
-
 /// Adds contacts of an image, or takes them away.
 void add_contacts(apsis_context &context, ContactsJob job, const View &labels, int64_t sign, std::vector<apsis_contact> &all) {
     std::vector<apsis_contact> found;
@@ -81,7 +66,8 @@ std::vector<apsis_contact> find_contacts(apsis_context &context, const ContactsJ
     const int64_t columns = job.set.pixels() / job.set.size[job.axes - 1];
     std::vector<int64_t> values(before, before + columns);
     values.resize(static_cast<size_t>(2 * columns));
-    read_first_row(context, job, values.data() + columns);
+    const std::vector<int64_t> own = runs_of_row(context, job.set, job.axes, 0, slabs::End::FIRST);
+    for (int64_t c = 0; c < columns; ++c) values[columns + c] = own[c] == no_row(slabs::End::FIRST) ? 0 : own[2 * columns + c];
     add_contacts(context, job, rows_of(job, values, 0, 2), 1, all);
     for (int row = 0; row < 2; ++row) add_contacts(context, job, rows_of(job, values, row, 1), -1, all);
     all.resize(static_cast<size_t>(slabs::merge_contacts(static_cast<int64_t>(all.size()), all.data())));
@@ -110,7 +96,9 @@ int64_t apsis_slab_merge_parts(int64_t count, apsis_part *parts) { return slabs:
 apsis_status apsis_slab_contacts(apsis_context *context, const apsis_image *labels, const int64_t *before,
                                  apsis_contact *contacts, int64_t capacity, int64_t *count, const apsis_options *options) {
     return guard("slab_contacts", context, [&] {
-        ContactsJob job = check_contacts(*context, labels, options, true);
+        apsis_options of_slab = read_options(options);
+        open_cut(labels ? labels->ndim : 0, of_slab);
+        ContactsJob job = check_contacts(*context, labels, &of_slab, true);
         check_slab(labels, 0, "contacts", contacts, capacity, options);
         std::vector<apsis_contact> found = find_contacts(*context, job, before);
         job.found = &found;
@@ -124,7 +112,9 @@ apsis_status apsis_slab_merge_contacts(apsis_context *context, int32_t ndim, aps
         if (!count) throw Error(APSIS_ERROR_ARGUMENT, "count is NULL, but says how many contacts there are");
         check_capacity("contacts", contacts, *count);
         const apsis_image image = {nullptr, APSIS_U8, ndim, {1, 1, 1}, {}, APSIS_HOST, 0};
-        ContactsJob job = check_contacts(*context, &image, options, false);
+        apsis_options of_pairs = read_options(options);
+        of_pairs.flags &= ~PERIODIC_FLAGS;
+        ContactsJob job = check_contacts(*context, &image, &of_pairs, false);
         *count = slabs::merge_contacts(*count, contacts);
         std::vector<apsis_contact> found(contacts, contacts + *count);
         job.found = &found;

@@ -10,6 +10,8 @@
 //     RESCUE  a suspect beside a pixel of its cell that is not a suspect has another way, and is cleared
 //     HIDE    the other suspects are the exclaves; one beside a pixel that is not a suspect takes a cell there, and is cleared
 //
+// Along a periodic axis moves go the shorter way around, one way if both are as long, and neighbours lie across the seam.
+//
 // The first two end with the same suspects in any order of changes.  The third goes in rounds, so that there is one answer.
 #pragma once
 
@@ -17,6 +19,7 @@
 
 #include "core/columns.h"
 #include "core/measure.h"
+#include "core/seam.h"
 #include "core/steps.h"
 
 namespace apsis {
@@ -44,14 +47,18 @@ struct Cells {
 
     View view;
     Measure measure;
+    Periodic periodic;
+    bool is_closed;  // along any axis
     bool is_volume;  // rows of different z are neighbours
     Index width, height;
     Index across;                  // words of a row
     uint32_t *suspects = nullptr;  // [word]
 
-    Cells(const View &map, const Measure &costs, int axes)
+    Cells(const View &map, const Measure &costs, int axes, const Periodic &of_image)
         : view(map),
           measure(costs),
+          periodic(of_image),
+          is_closed(periodic.any()),
           is_volume(axes == 3),
           width(static_cast<Index>(map.size[0])),
           height(static_cast<Index>(map.size[1])),
@@ -70,7 +77,8 @@ struct Cells {
 
     /// Whether no pixel towards the site is of the same cell.  The one straight on mostly is, and takes no division to find.
     APSIS_BOTH bool is_tip(Place p, Cell cell) const {
-        if (!has_way(p, cell) || at(straight_on(p, static_cast<Index>(cell))) == cell) return false;
+        if (!has_way(p, cell)) return false;
+        if (!is_closed && at(straight_on(p, static_cast<Index>(cell))) == cell) return false;
         return !any_towards(p, cell, [&](Place q) { return at(q) == cell; });
     }
 
@@ -108,14 +116,29 @@ struct Cells {
     /// Whether test(q) holds for any neighbour q, of 8 or 26.
     template <class Test>
     APSIS_BOTH bool any_beside(Place p, Test test) const {
-        for (int z = is_volume && p.z > 0 ? p.z - 1 : p.z; z <= p.z + is_volume && z < view.size[2]; ++z)
-            for (int y = p.y > 0 ? p.y - 1 : 0; y <= p.y + 1 && y < view.size[1]; ++y)
-                for (int x = p.x > 0 ? p.x - 1 : 0; x <= p.x + 1 && x < view.size[0]; ++x)
-                    if ((x != p.x || y != p.y || z != p.z) && test(Place{x, y, z})) return true;
+        for (int dz = -is_volume; dz <= is_volume; ++dz)
+            for (int dy = -1; dy <= 1; ++dy)
+                for (int dx = -1; dx <= 1; ++dx) {
+                    const Place q = moved(p, dx, dy, dz);
+                    if ((dx || dy || dz) && q.x >= 0 && q.y >= 0 && q.z >= 0 && test(q)) return true;
+                }
         return false;
     }
 
   private:
+    /// A neighbour; it has a coordinate of -1 if there is none.
+    APSIS_BOTH Place moved(Place p, int dx, int dy, int dz) const {
+        return {static_cast<int>(periodic.wrap(0, p.x + dx, view.size[0])),
+                static_cast<int>(periodic.wrap(1, p.y + dy, view.size[1])),
+                static_cast<int>(periodic.wrap(2, p.z + dz, view.size[2]))};
+    }
+    /// The offset from one coordinate to another, the shorter way.
+    APSIS_BOTH int offset(int axis, int from, int to) const {
+        const int straight = to - from, extent = static_cast<int>(view.size[axis]);
+        if (!periodic.along[axis] || (straight <= extent / 2 && straight >= -(extent / 2))) return straight;
+        return straight > 0 ? straight - extent : straight + extent;
+    }
+
     APSIS_BOTH static Place place(Index x, Index y, Index z) {
         return {static_cast<int>(x), static_cast<int>(y), static_cast<int>(z)};
     }
@@ -146,20 +169,21 @@ struct Cells {
 
     APSIS_BOTH int64_t cost_to(Place p, Cell cell) const {
         const Place site = site_of(p, cell);
-        const auto along = [this](int axis, int64_t offset) { return axis_cost(measure.metric, measure.weight[axis], offset); };
-        return along(0, site.x - p.x) + along(1, site.y - p.y) + along(2, site.z - p.z);
+        const auto along = [this](int axis, int from, int to) {
+            return axis_cost<int64_t>(measure.metric, measure.weight[axis], offset(axis, from, to));
+        };
+        return along(0, p.x, site.x) + along(1, p.y, site.y) + along(2, p.z, site.z);
     }
 
     /// Whether test(q) holds for any neighbour q towards the site, of up to 7.
     template <class Test>
     APSIS_BOTH bool any_towards(Place p, Cell cell, Test test) const {
         const Place site = site_of(p, cell);
-        const auto sign = [](int offset) { return (offset > 0) - (offset < 0); };
-        const int dx = sign(site.x - p.x), dy = sign(site.y - p.y), dz = sign(site.z - p.z), all = kind_of(dx, dy, dz);
+        const auto sign = [](int way) { return (way > 0) - (way < 0); };
+        const int dx = sign(offset(0, p.x, site.x)), dy = sign(offset(1, p.y, site.y)), dz = sign(offset(2, p.z, site.z));
+        const int all = kind_of(dx, dy, dz);
         for (int axes = 1; axes <= all; ++axes)  // of the move, as bits
-            if ((axes & ~all) == 0 &&
-                test(Place{axes & 1 ? p.x + dx : p.x, axes & 2 ? p.y + dy : p.y, axes & 4 ? p.z + dz : p.z}))
-                return true;
+            if ((axes & ~all) == 0 && test(moved(p, axes & 1 ? dx : 0, axes & 2 ? dy : 0, axes & 4 ? dz : 0))) return true;
         return false;
     }
 

@@ -54,6 +54,10 @@ struct Columns {
     APSIS_BOTH int64_t at(int64_t image, int64_t strip, int64_t column) const {
         return (image * strips() + strip) * count + column;
     }
+    /// Whether a pixel of a column is a site.
+    APSIS_BOTH bool has(int64_t image, int64_t row, int64_t column) const {
+        return words[at(image, row / STRIP, column)] >> row % STRIP & 1;
+    }
     /// Where the far groups of a strip are counted, and how many counters there are.
     APSIS_BOTH int64_t far_at(int64_t image, int64_t strip) const { return (image * strips() + strip) * FAR_PITCH; }
     int64_t count_far() const { return batch * strips() * FAR_PITCH; }

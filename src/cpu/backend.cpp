@@ -41,8 +41,8 @@ DistanceWay way_of(const DistanceJob &job) {
         case APSIS_SEQUENTIAL_SCAN: return {published::sequential_scan_scratch, published::sequential_scan};
         default: break;
     }
-    if (job.periodic.any()) return {distance::periodic_scratch, distance::distance_in_periodic};
     if (job.measure.metric == APSIS_CHESSBOARD) return {distance::chessboard_scratch, distance::chessboard};
+    if (job.periodic.any()) return {distance::periodic_scratch, distance::distance_in_periodic};
     return {distance::columns_scratch, distance::distance_by_columns};
 }
 

@@ -76,6 +76,17 @@ static void pass_along(call *c, bool is_up, int64_t *mine, int64_t *found, int64
     }
 }
 
+/** Around an image that closes on itself, where no rank above has a row, or none below, the nearest one of all.  rows: some of
+ *  those found, first and last. */
+static void pass_around(call *c, int64_t *const rows[2], int64_t *const found[2]) {
+    combine(c, rows[0], c->columns, MPI_INT64_T, 8, MPI_MIN);
+    combine(c, rows[1], c->columns, MPI_INT64_T, 8, MPI_MAX);
+    for (int64_t i = 0; i < c->columns; ++i) {
+        if (c->rank == 0 || found[0][i] < 0) found[0][i] = rows[1][i];
+        if (c->rank + 1 == c->size || found[1][i] == INT64_MAX) found[1][i] = rows[0][i];
+    }
+}
+
 /** A phase: finds the nearest rows of the set above the slab and below it.  rows: two to work in, and those. */
 static bool tell_columns(call *c, const apsis_image *set, const apsis_options *options, int64_t *const work[2],
                          int64_t *const found[2]) {
@@ -85,6 +96,7 @@ static bool tell_columns(call *c, const apsis_image *set, const apsis_options *o
     if (!agree(c, NULL, 0)) return false;
     pass_along(c, false, work[1], found[0], pieces);
     pass_along(c, true, work[0], found[1], pieces);
+    if (is_ring(c, set) && !has_labels(c)) pass_around(c, work, found);
     return !c->is_broken;
 }
 
@@ -98,8 +110,8 @@ static void map_distance(call *c, const apsis_image *set, const apsis_image *dis
     if (is_signed && !tell_columns(c, set, &c->options, rows, rows + 4)) return;
     if (!tell_columns(c, set, options, rows, rows + 2)) return;
     apsis_slab slab = {.start = c->start, .extent = c->extent};
-    if (c->rank > 0) slab.above = rows[2], slab.complement_above = rows[4];
-    if (c->rank + 1 < c->size) slab.below = rows[3], slab.complement_below = rows[5];
+    if (is_ring(c, set) || c->rank > 0) slab.above = rows[2], slab.complement_above = rows[4];
+    if (is_ring(c, set) || c->rank + 1 < c->size) slab.below = rows[3], slab.complement_below = rows[5];
     /* The context has a set still, unless its workspace is the caller's. */
     apsis_status status = APSIS_ERROR_ARGUMENT;
     for (int is_given = has_labels(c); is_given < 2 && status == APSIS_ERROR_ARGUMENT; ++is_given)
@@ -133,11 +145,6 @@ apsis_status apsis_mpi_voronoi(apsis_context *context, MPI_Comm comm, const apsi
  * Every rank finds the shortest paths in its slab, from its seeds and from the rows beside it, and tells its neighbours of its
  * first and last row if these have changed, until none have.
  */
-
-/** Whether the image closes on itself along the axis that is cut. */
-static bool is_ring(const call *c, const apsis_image *set) {
-    return c->options.flags & (uint32_t)APSIS_PERIODIC_X << (set->ndim - 1);
-}
 
 /** The rank with the rows beside this one's; out of range where the image ends. */
 static int rank_beside(const call *c, const apsis_image *set, int by) {

@@ -20,6 +20,7 @@ typedef struct tree {
     int32_t ndim;
     int64_t size[3];         /* of the image */
     bool selects, has_parts; /* whether components are left out; whether parts go up */
+    bool is_ring;            /* whether the first and the last row of the image face each other */
     apsis_options all;       /* as the options, but nothing is left out */
 } tree;
 
@@ -117,7 +118,7 @@ static bool go_down(call *c, tree *t) {
 /** A phase of rank 0: leaves components out, and numbers the others.  All get their number and, if any but rank 0 wants them,
  *  what is known of them. */
 static bool number_image(call *c, tree *t, bool all_want_parts, int64_t *count, const apsis_options *options) {
-    if (t->selects) t->slab.first = t->slab.last = NULL;
+    if (t->selects && !t->is_ring) t->slab.first = t->slab.last = NULL;
     if (c->rank == 0) {
         if (t->selects) t->slab.numbers = take(c, t->slab.count);
         if (c->is.status == APSIS_OK)
@@ -141,6 +142,7 @@ static void find_components(call *c, tree *t, const apsis_image *set, const apsi
         fail(c, APSIS_ERROR_ARGUMENT, "capacity is %lld, but must be 0, or components not NULL", (long long)capacity);
     if (!agree(c, wants, 3)) return;
     t->ndim = set->ndim;
+    t->is_ring = is_ring(c, set);
     for (int a = 0; a < t->ndim; ++a) t->size[a] = a == t->ndim - 1 ? c->extent : set->size[a];
     t->all = c->options;
     t->all.flags &= ~(uint32_t)(APSIS_NO_BORDER | APSIS_NO_INNER);

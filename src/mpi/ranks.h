@@ -186,6 +186,11 @@ static void check_set(call *c, const apsis_image *set, int64_t shared[SHARED]) {
     memcpy(shared + 3, &c->options, sizeof c->options);
 }
 
+/** Whether the image closes on itself along the axis that is cut. */
+static bool is_ring(const call *c, const apsis_image *set) {
+    return c->options.flags & (uint32_t)APSIS_PERIODIC_X << (set->ndim - 1);
+}
+
 /** Ends the first phase: whether the calls of all ranks go together. */
 static bool agree_on_image(call *c, const int64_t shared[SHARED]) {
     static const char *const names[] = {"set: size[0]", "set: size[1]", "set: ndim"};

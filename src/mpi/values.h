@@ -82,8 +82,8 @@ static int64_t step_of(const apsis_image *labels) {
     return step;
 }
 
-/** A phase: the values in the row before each slab, from the last rank before it that has rows.  `told` has room for what a
- *  slab tells. */
+/** A phase: the values in the row before each slab, from the last rank before it that has rows; before the first one those of
+ *  the last row, if the image closes on itself there.  `told` has room for what a slab tells. */
 static bool tell_rows(call *c, const apsis_image *labels, int64_t *before, int64_t *told) {
     const int64_t step = step_of(labels);
     if (c->rows > 0 && step && labels->data && c->is.status == APSIS_OK) {
@@ -98,6 +98,11 @@ static bool tell_rows(call *c, const apsis_image *labels, int64_t *before, int64
     for (int64_t i = 0; c->rows > 0 && i < c->columns; ++i) told[i] = told[i] < 0 ? 0 : told[2 * c->columns + i];
     if (c->start > 0) pass(c, RECEIVED, before, c->columns, c->rank - 1);
     if (c->rank + 1 < c->size && c->start + c->rows > 0) pass(c, SENT, c->rows > 0 ? told : before, c->columns, c->rank + 1);
+    if (!is_ring(c, labels)) return !c->is_broken;
+    const bool has_last = c->rows > 0 && c->start + c->rows == c->extent;
+    for (int64_t i = 0; !has_last && i < c->columns; ++i) told[i] = 0;
+    combine(c, told, c->columns, MPI_INT64_T, 8, MPI_BOR);
+    for (int64_t i = 0; c->start == 0 && i < c->columns; ++i) before[i] = told[i];
     return !c->is_broken;
 }
 
@@ -114,7 +119,7 @@ static int64_t find_records(call *c, records *r, const apsis_image *labels, cons
         before = take(c, c->columns), told = take(c, 3 * c->columns);
         if (!tell_rows(c, labels, before, told)) return 0;
     }
-    tell_records(c, r, labels, c->start > 0 ? before : NULL, options);
+    tell_records(c, r, labels, c->start > 0 || is_ring(c, labels) ? before : NULL, options);
     if (!agree(c, NULL, 0) || !gather_records(c, r, options)) return 0;
     all = r->count;
     pass_to_all(c, &all, 1);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/beyond.h"
 #include "core/chessboard.h"
 #include "core/measure.h"
 #include "core/seam.h"
@@ -54,6 +55,16 @@ struct DistanceJob {
     /// Whether there are pixels of the image outside of the set: before it or after it along the last axis.
     bool is_slab() const { return slab.extent != set.size[axes - 1]; }
 
+    /// The axes along which the lines of the set close on themselves: where an image is cut, they go on outside of a slab.
+    Periodic closed() const {
+        Periodic lines = periodic;
+        if (is_slab()) lines.along[axes - 1] = false;
+        return lines;
+    }
+    bool is_closed(int axis) const { return closed().along[axis]; }
+    /// The index in the image of the first pixel of the set.
+    int64_t first_index() const { return slab.start * columns(); }
+
     /// Whether a mask is wanted, not lengths.
     bool is_mask() const { return distance && (distance.type == APSIS_BIT || distance.type == APSIS_U8); }
 
@@ -68,10 +79,18 @@ struct DistanceJob {
     /// complement.
     template <class Body>
     void for_chessboard_beyond(int side, Body body) const {
-        const int64_t last = set.size[axes - 1] - 1, height = axes == 3 ? set.size[1] : 1;
-        if (slab.above[side]) body(int64_t(0), entering_chessboard(slab.above[side], -1, slab.start, set.size[0], height));
-        if (slab.below[side])
-            body(last, entering_chessboard(slab.below[side], INT64_MAX, slab.start + last, set.size[0], height));
+        const int64_t height = axes == 3 ? set.size[1] : 1;
+        for (const bool is_above : {true, false}) {
+            Beyond sites(*this, side);
+            (is_above ? sites.below : sites.above) = nullptr;
+            if (!sites.any()) continue;
+            const int64_t row = is_above ? 0 : set.size[axes - 1] - 1;
+            std::vector<int32_t> entering(static_cast<size_t>(columns()), NO_CHESSBOARD);
+            for (int64_t c = 0; c < columns(); ++c)
+                sites.for_sites(c, row, [&](int64_t offset, int64_t) { entering[c] = static_cast<int32_t>(offset); });
+            spread_chessboard(entering, set.size[0], height, is_closed(0), axes == 3 && is_closed(1));
+            body(row, std::move(entering));
+        }
     }
 
     /// The work of a published method, in host memory on every device.

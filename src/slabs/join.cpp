@@ -184,15 +184,20 @@ class Join {
             if (above) join_faces(above->last, slab(k).first, job_.set.size[0], height);
             above = &slab(k);
         }
+        const auto has_rows = [](const apsis_slab_labels &one) { return one.rows > 0; };
+        if (above && job_.is_ring())
+            join_faces(above->last, std::find_if(job_.slabs, job_.slabs + job_.slab_count, has_rows)->first, job_.set.size[0],
+                       height);
     }
 
     void join_faces(const int64_t *above, const int64_t *below, int64_t width, int64_t height) {
         const int64_t pieces = (width + COLUMNS_AT_ONCE - 1) / COLUMNS_AT_ONCE;
         parallel_for(arena_, pieces * height, Progress(), 0, 1, [&](int64_t i) {
             const int64_t y = i / pieces, begin = i % pieces * COLUMNS_AT_ONCE, end = std::min(begin + COLUMNS_AT_ONCE, width);
-            for (int64_t other_y = std::max<int64_t>(y - 1, 0); other_y <= std::min(y + 1, height - 1); ++other_y) {
-                const int64_t reach = std::min(job_.connectivity - 1 - (other_y != y), 1);
-                if (reach >= 0) join_rows(above + other_y * width, below + y * width, begin, end, reach);
+            for (int64_t dy = -1; dy <= 1; ++dy) {
+                const int64_t other_y = job_.axes == 3 || dy == 0 ? job_.periodic.wrap(1, y + dy, height) : -1;
+                const int64_t reach = std::min<int64_t>(job_.connectivity - 1 - (dy != 0), 1);
+                if (other_y >= 0 && reach >= 0) join_rows(above + other_y * width, below + y * width, begin, end, reach);
             }
         });
     }
@@ -202,8 +207,9 @@ class Join {
         int64_t joined_above = 0, joined_below = 0;  // most pixels are of the runs of those beside them
         for (int64_t x = begin; x < end; ++x) {
             if (!below[x]) continue;
-            for (int64_t other = std::max<int64_t>(x - reach, 0); other <= std::min(x + reach, width - 1); ++other) {
-                if (!above[other] || (above[other] == joined_above && below[x] == joined_below)) continue;
+            for (int64_t step = -reach; step <= reach; ++step) {
+                const int64_t other = job_.periodic.wrap(0, x + step, width);
+                if (other < 0 || !above[other] || (above[other] == joined_above && below[x] == joined_below)) continue;
                 if (job_.by_value && value_[above[other] - 1] != value_[below[x] - 1]) continue;
                 joined_above = above[other], joined_below = below[x];
                 join_nodes(joined_above - 1, joined_below - 1);
@@ -224,7 +230,7 @@ class Join {
 
     bool touches_border(const apsis_part &part) const {
         for (int a = 0; a < job_.axes; ++a)
-            if (part.lower[a] == 0 || part.upper[a] == job_.set.size[a] - 1) return true;
+            if (!job_.periodic.along[a] && (part.lower[a] == 0 || part.upper[a] == job_.set.size[a] - 1)) return true;
         return false;
     }
 

@@ -11,6 +11,11 @@ struct JoinJob : ComponentsJob {
     apsis_slab_labels *slabs = nullptr;
     int64_t slab_count = 0;
 
+    /// Whether slabs are the whole image, and it closes on itself along the axis that is cut.
+    bool is_ring() const {
+        const apsis_slab_labels *const bottom = slab_count > 0 ? slabs + slab_count - 1 : nullptr;
+        return periodic.along[axes - 1] && bottom && slabs->start == 0 && bottom->start + bottom->rows == set.size[axes - 1];
+    }
     bool needs_parts() const { return by_value || selects() || capacity > 0; }
 };
 

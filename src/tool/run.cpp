@@ -45,7 +45,8 @@ Run::Run(const RunRequest &request, Outputs &outputs, Progress &progress)
 }
 
 void Run::plan(Maps maps) {
-    if (request_.reading.periodic && maps.whole.empty()) maps.whole = "--periodic has no slabs";
+    if (request_.reading.periodic & cut_axis() && maps.transform == APSIS_DISTANCE && maps.whole.empty())
+        maps.whole = "--periodic closes the axis along which slabs are cut";
     Demand demand;
     demand.shape = shape();
     demand.set = set_.type();
@@ -90,7 +91,9 @@ std::int64_t Run::scratch(const Maps &maps, const Shape &slab) const {
     if (distance && std::string_view(maps.types[0].first) == "cells") std::swap(call[1], call[2]);  // nearest pixels
     size_t bytes = 0;
     const int count = distance ? 3 : maps.entry > 0 ? 1 : 2;
-    device_.check(apsis_workspace_size(device_.context(), maps.transform, call, count, &maps.options, &bytes));
+    apsis_options options = maps.options;
+    if (slab.extent() < shape().extent()) options.flags &= ~cut_axis();
+    device_.check(apsis_workspace_size(device_.context(), maps.transform, call, count, &options, &bytes));
     if (maps.entry > 0) return static_cast<std::int64_t>(bytes) + maps.entry * first_room(slab);
     if (pages) return static_cast<std::int64_t>(bytes);
     // What the library says of slabs: of distances at most twice; of components little more, for the runs in two rows.

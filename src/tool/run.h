@@ -128,6 +128,8 @@ class Run {
 
   private:
     void each_slab(const char *phase, std::int64_t from, std::int64_t to, const SlabBody &make, const SlabBody &take);
+    /// The flag of the axis that slabs are cut across.
+    std::uint32_t cut_axis() const { return std::uint32_t{APSIS_PERIODIC_X} << (shape().dimensions - 1); }
     std::int64_t scratch(const Maps &maps, const Shape &slab) const;
     TiffImage tiff_of(apsis_type type) const;
     std::string size() const;

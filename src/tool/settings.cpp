@@ -108,10 +108,12 @@ void InputSettings::add_file_to(Arguments &arguments) {
 }
 
 void InputSettings::add_periodic(Arguments &arguments) {
-    arguments.custom("--periodic", "x,y,z",
-                     "The image closes on itself along these axes, such as x or x,y: behind the last pixel follows the first "
-                     "one. An axis has at least 2 pixels; z is for --volume. All of the image is in memory. Default: none.",
-                     [this](const std::string &word) { periodic = parse_axes(word); });
+    arguments.custom(
+        "--periodic", "x,y,z",
+        "The image closes on itself along these axes, such as x or x,y: behind the last pixel follows the first "
+        "one. An axis has at least 2 pixels; z is for --volume. Distances and cells have slabs unless the axis that "
+        "is cut is one of them: y, or z of a volume. Default: none.",
+        [this](const std::string &word) { periodic = parse_axes(word); });
 }
 
 std::string InputSettings::periodic_axes() const {

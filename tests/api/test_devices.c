@@ -1,5 +1,6 @@
 /* One call on several devices, or in slabs on one that has not the memory for all of it: the same bytes as on one device. */
 #include "devices.h"
+#include "periodic.h"
 #include "run_components.h"
 #include "run_distance.h"
 
@@ -21,6 +22,7 @@ static problem draw_problem(chance *c, uint8_t *mask) {
     p.options.flags = (roll_below(c, 2) ? APSIS_SIGNED : 0) | (roll_below(c, 3) ? 0 : APSIS_COMPLEMENT);
     if (p.ndim == 3 && roll_below(c, 3) == 0) p.options.flags |= APSIS_SLICES;
     p.options.metric = (apsis_metric)roll_below(c, 3);
+    if (roll_below(c, 3) == 0) draw_periodic(&p, c);
     return p;
 }
 
@@ -62,7 +64,7 @@ static void random_components(bench *b) {
         bench several = open_devices(b, count);
         for (int i = 0; i < effort(60); ++i) {
             problem p = draw_problem(&c, mask);
-            p.options.flags &= APSIS_COMPLEMENT | APSIS_SLICES;
+            p.options.flags &= APSIS_COMPLEMENT | APSIS_SLICES | PERIODIC;
             p.options.metric = APSIS_EUCLIDEAN;
             p.options.connectivity = 1 + (int)roll_below(&c, p.ndim == 3 && !(p.options.flags & APSIS_SLICES) ? 3 : 2);
             if (roll_below(&c, 3) == 0) p.options.largest = 1 + (int)roll_below(&c, 5);

@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "calls.h"
-#include "periodic.h"
 
 using namespace soak;
 
@@ -126,8 +125,7 @@ Problem draw_problem(Input &in) {
     p.routes = {one, other};
     const bool has_slabs =
         p.transform == APSIS_COMPONENTS || (p.transform == APSIS_DISTANCE && p.options.metric <= APSIS_CITY_BLOCK);
-    if (has_slabs && p.options.method == APSIS_AUTO &&
-        !(p.options.flags & (APSIS_SIGNED | APSIS_SLICES | APSIS_LABELS | PERIODIC))) {
+    if (has_slabs && p.options.method == APSIS_AUTO && !(p.options.flags & (APSIS_SIGNED | APSIS_SLICES | APSIS_LABELS))) {
         Route slabs;
         for (int64_t n = in.below(4); n > 0; --n) slabs.cuts.push_back(in.below(p.size[static_cast<size_t>(p.ndim - 1)] + 1));
         std::sort(slabs.cuts.begin(), slabs.cuts.end());

@@ -96,13 +96,14 @@ void arguments(void) {
     ALL_REFUSED(s.options.flags = APSIS_LABELS | APSIS_BORDER, CELLS, APSIS_ERROR_ARGUMENT, "APSIS_BORDER");
     ALL_REFUSED(s.options.flags = APSIS_LABELS, PATHS, APSIS_ERROR_UNSUPPORTED, "APSIS_LABELS is set, but a slab");
     ALL_REFUSED(s.options.flags = APSIS_LABELS | APSIS_COMPLEMENT, REACH, APSIS_ERROR_ARGUMENT, "values have no complement");
-    ALL_REFUSED(s.options.flags = APSIS_PERIODIC_X, MAP, APSIS_ERROR_UNSUPPORTED, "APSIS_PERIODIC_X is set, but a slab");
-    ALL_REFUSED(s.options.flags = APSIS_PERIODIC_Y, LABELS, APSIS_ERROR_UNSUPPORTED, "APSIS_PERIODIC_Y is set, but a slab");
+    ALL_REFUSED(s.options.flags = APSIS_LABELS | APSIS_PERIODIC_Y, MAP, APSIS_ERROR_UNSUPPORTED,
+                "APSIS_PERIODIC_Y is set with");
+    ALL_REFUSED(s.options.flags = APSIS_PERIODIC_Z, LABELS, APSIS_ERROR_ARGUMENT, "APSIS_PERIODIC_Z is set, but ndim is 2");
     ALL_REFUSED((s.options.flags = APSIS_LABELS, s.options.delta = 2), LABELS, APSIS_ERROR_UNSUPPORTED,
                 "delta is 2, but values in slabs must be equal");
     ALL_REFUSED(s.options.flags = APSIS_LABELS | APSIS_COMPLEMENT, LABELS, APSIS_ERROR_ARGUMENT, "values have no complement");
     ALL_REFUSED(s.options.flags = APSIS_DENSE, VALUES, APSIS_ERROR_UNSUPPORTED, "APSIS_DENSE");
-    ALL_REFUSED(s.options.flags = APSIS_PERIODIC_X, PAIRS, APSIS_ERROR_UNSUPPORTED, "APSIS_PERIODIC_X");
+    ALL_REFUSED(s.options.flags = APSIS_PERIODIC_Z, PAIRS, APSIS_ERROR_ARGUMENT, "APSIS_PERIODIC_Z");
     ALL_REFUSED(s.comm = MPI_COMM_NULL, MAP, APSIS_ERROR_ARGUMENT, "MPI_COMM_NULL");
     int64_t start;
     check_refused(apsis_mpi_extent(MPI_COMM_WORLD, -1, &start, &start), APSIS_ERROR_ARGUMENT, "extent is -1", "-1");

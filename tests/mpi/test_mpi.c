@@ -41,6 +41,13 @@ static apsis_type draw_labels(problem *p) {
     return type;
 }
 
+/** Lets the image close on itself along some axes. */
+static void draw_periodic(problem *p) {
+    if (roll(3)) return;
+    for (int a = 0; a < p->ndim; ++a)
+        if (p->size[a] > 1 && roll(2)) p->options.flags |= (uint32_t)APSIS_PERIODIC_X << a;
+}
+
 /** A distance or Voronoi map with random options. */
 static void check_map(problem *p) {
     static const apsis_type types[] = {APSIS_F32, APSIS_F64, APSIS_I32, APSIS_I64};
@@ -55,6 +62,8 @@ static void check_map(problem *p) {
     if (!by_labels && roll(2)) p->options.flags |= APSIS_COMPLEMENT;
     if (!by_labels && roll(2) && !is_voronoi) p->options.flags |= APSIS_SIGNED;
     if (!is_voronoi && p->options.flags && roll(3) == 0) p->options.flags |= APSIS_BORDER;
+    draw_periodic(p);
+    if (by_labels) p->options.flags &= ~((uint32_t)APSIS_PERIODIC_X << (p->ndim - 1)); /* their slabs do not close there */
     if (roll(4) == 0) p->options.max_distance = 1 + (double)roll(12);
     if (roll(3) == 0 && (is_voronoi || type > APSIS_I64) && p->options.metric != APSIS_CHESSBOARD)
         for (int a = 0; a < 3; ++a) p->options.spacing[a] = 1 + (double)roll(3);
@@ -84,6 +93,7 @@ static void check_components(problem *p) {
     p->options.connectivity = 1 + (int)roll(p->ndim);
     const apsis_type taken = roll(2) && place == APSIS_HOST ? draw_labels(p) : APSIS_U8; /* those of devices have no slabs */
     if (roll(2) && !(p->options.flags & APSIS_LABELS)) p->options.flags |= APSIS_COMPLEMENT;
+    draw_periodic(p);
     if (roll(2)) {
         if (roll(3) == 0) p->options.flags |= roll(2) ? APSIS_NO_BORDER : APSIS_NO_INNER;
         if (roll(3) == 0) p->options.largest = 1 + (int)roll(4);
@@ -119,6 +129,7 @@ static void check_values(problem *p) {
     const bool asks = roll(2) || rank % 2;
     int64_t count = -1, my_count = -1;
     p->options.flags = 0;
+    draw_periodic(p);
     p->options.connectivity = 1 + (int)roll(p->ndim);
     for (int a = 0; a < 3; ++a) p->options.spacing[a] = 0.1 * (double)(1 + roll(3));
     const apsis_image labels = whole(p, taken, p->mask);
@@ -134,13 +145,6 @@ static void check_values(problem *p) {
     CHECK(my_count == count, "%lld pairs, not %lld of %s", (long long)my_count, (long long)count, p->text);
     if (asks) CHECK(memcmp(my_pairs, pairs, (size_t)count * sizeof *pairs) == 0, "contacts of %s", p->text);
     apsis_free(ctx, &my_labels);
-}
-
-/** Lets the image close on itself along some axes. */
-static void draw_periodic(problem *p) {
-    if (roll(3)) return;
-    for (int a = 0; a < p->ndim; ++a)
-        if (p->size[a] > 1 && roll(2)) p->options.flags |= (uint32_t)APSIS_PERIODIC_X << a;
 }
 
 /** Geodesic distance with random options. */

@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "masks.h"
-#include "periodic.h"
 
 namespace soak {
 
@@ -138,11 +137,11 @@ void draw_delta(Problem &p, Dice &dice) {
     if (dice.one_in(3)) p.options.delta = std::floor(p.options.delta / step) * step;
 }
 
-/// Periodic axes; of distances and cells only where they are taken.
+/// Periodic axes; published methods of distances and cells do not take them.
 void draw_periodic(Problem &p, Dice &dice) {
     apsis_options &o = p.options;
     const bool is_path = p.transform == APSIS_GEODESIC || p.transform == APSIS_ECCENTRICITY;
-    if (!is_path && (o.method != APSIS_AUTO || o.flags & APSIS_CONNECTED || o.metric > APSIS_CITY_BLOCK)) return;
+    if (!is_path && o.method != APSIS_AUTO) return;
     if (!dice.one_in(5)) return;
     for (int a = 0; a < (o.flags & APSIS_SLICES ? 2 : p.ndim); ++a)
         if (p.size[static_cast<size_t>(a)] != 1 && dice.one_in(2)) o.flags |= uint32_t(APSIS_PERIODIC_X) << a;
@@ -287,8 +286,9 @@ Layout draw_layout(Dice &dice) {
 /// Slabs are for some options only; others would be refused for the slab's sake.
 bool has_slabs(const Problem &p) {
     const apsis_options &o = p.options;
-    if (o.method != APSIS_AUTO || o.flags & (APSIS_SLICES | PERIODIC)) return false;
-    if (o.flags & APSIS_LABELS && p.transform != APSIS_DISTANCE) return false;
+    if (o.method != APSIS_AUTO || o.flags & APSIS_SLICES) return false;
+    const bool is_ring = o.flags & uint32_t(APSIS_PERIODIC_X) << (p.ndim - 1);
+    if (o.flags & APSIS_LABELS && (p.transform != APSIS_DISTANCE || is_ring)) return false;
     if (p.transform == APSIS_DISTANCE) return o.metric <= APSIS_CITY_BLOCK || (o.metric == APSIS_CHESSBOARD && !p.type[SECOND]);
     return (p.transform == APSIS_GEODESIC && !has_knight(p)) || p.transform == APSIS_COMPONENTS;
 }

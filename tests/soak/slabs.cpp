@@ -32,6 +32,9 @@ Buffer set_of(apsis_context *context, const Problem &p, const Route &route, cons
     return set;
 }
 
+/// Whether the image closes on itself along the axis that is cut.
+bool is_ring(const Problem &p) { return p.options.flags & uint32_t(APSIS_PERIODIC_X) << (p.ndim - 1); }
+
 /// The outputs of a slab.
 struct Maps {
     std::vector<Buffer> buffers;
@@ -106,10 +109,19 @@ void run_distance(apsis_context *context, const Problem &p, const Route &route, 
                 if (i < k) merge(columns, nullptr, slabs[i].last[side].data(), nullptr, above[side].data());
                 if (i > k) merge(columns, slabs[i].first[side].data(), nullptr, below[side].data(), nullptr);
             }
+        for (int side = 0; is_ring(p) && side < sides; ++side) {  // where there is none, the last one of all, or the first
+            std::vector<int64_t> last = none_above, first = none_below;
+            for (const Slab &each : slabs)
+                merge(columns, each.first[side].data(), each.last[side].data(), first.data(), last.data());
+            for (size_t c = 0; c < last.size(); ++c) {
+                if (above[side][c] < 0) above[side][c] = last[c];
+                if (below[side][c] == INT64_MAX) below[side][c] = first[c];
+            }
+        }
         const auto given = [&](const std::vector<int64_t> &array, int side, bool any) {
             return any && side < sides ? array.data() : nullptr;
         };
-        const bool has_above = k > 0, has_below = k + 1 < slabs.size();
+        const bool has_above = is_ring(p) || k > 0, has_below = is_ring(p) || k + 1 < slabs.size();
         const apsis_slab place = {slabs[k].start,
                                   extent,
                                   given(above[0], 0, has_above),
@@ -130,13 +142,14 @@ void run_geodesic(apsis_context *context, const Problem &p, const Route &route, 
     std::vector<Slab> slabs = slabs_of(p, route);
     for (Slab &each : slabs) each.last[0] = each.first[0], each.first[1] = each.last[1];  // lengths, and seeds
     const auto find_paths = [&](size_t k, Maps *maps, int64_t &changed) {
-        const bool has_above = k > 0, has_below = k + 1 < slabs.size();
+        const bool has_above = is_ring(p) || k > 0, has_below = is_ring(p) || k + 1 < slabs.size();
+        const size_t above = (k + slabs.size() - 1) % slabs.size(), below = (k + 1) % slabs.size();
         const apsis_slab_paths place = {slabs[k].start,
                                         p.size[static_cast<size_t>(p.ndim - 1)],
-                                        has_above ? slabs[k - 1].last[0].data() : nullptr,
-                                        has_below ? slabs[k + 1].first[0].data() : nullptr,
-                                        has_above ? slabs[k - 1].last[1].data() : nullptr,
-                                        has_below ? slabs[k + 1].first[1].data() : nullptr,
+                                        has_above ? slabs[above].last[0].data() : nullptr,
+                                        has_below ? slabs[below].first[0].data() : nullptr,
+                                        has_above ? slabs[above].last[1].data() : nullptr,
+                                        has_below ? slabs[below].first[1].data() : nullptr,
                                         slabs[k].first[0].data(),
                                         slabs[k].last[0].data(),
                                         p.type[SECOND] ? slabs[k].first[1].data() : nullptr,

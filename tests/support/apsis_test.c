@@ -140,6 +140,28 @@ uint8_t *every_4x4(int *count) {
     return mask;
 }
 
+uint8_t *every_3x4(int *count) {
+    enum { PIXELS = 12 };
+    const int step = share() > 16 ? 61 : share() > 1 ? 7 : 1;
+    *count = ((1 << PIXELS) + step - 1) / step;
+    uint8_t *mask = must_alloc((size_t)*count * PIXELS);
+    for (int i = 0; i < *count * PIXELS; ++i) mask[i] = (i / PIXELS * step) >> i % PIXELS & 1;
+    return mask;
+}
+
+uint8_t *every_3x3_of_three(int *count) {
+    enum { ALL = 19683, PIXELS = 9 };
+    const int step = share() > 16 ? 50 : share() > 1 ? 7 : 1; /* no multiple of three */
+    *count = (ALL + step - 1) / step;
+    uint8_t *mask = must_alloc((size_t)*count * PIXELS);
+    for (int i = 0; i < *count; ++i) draw_digits(mask + i * PIXELS, PIXELS, i * step);
+    return mask;
+}
+
+void draw_digits(uint8_t *mask, int pixels, int digits) {
+    for (int k = 0; k < pixels; ++k, digits /= 3) mask[k] = (uint8_t)(digits % 3);
+}
+
 /* ---- Assertions ---- */
 
 void check_ok(const apsis_context *ctx, apsis_status got, const char *call, const char *file, int line) {

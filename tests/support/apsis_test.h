@@ -66,6 +66,13 @@ int effort(int full);
  *  very slow, with one above 16, one in 241.  Their number in *count; to be freed. */
 uint8_t *every_4x4(int *count);
 
+/** The same of 3 x 4 pixels; and of 3 x 3 whose values are 0, 1 and 2. */
+uint8_t *every_3x4(int *count);
+uint8_t *every_3x3_of_three(int *count);
+
+/** The image of values 0, 1 and 2 whose digits make a number. */
+void draw_digits(uint8_t *mask, int pixels, int digits);
+
 /* ---- Assertions ---- */
 
 #define assert_ok(ctx, call) check_ok(ctx, call, #call, __FILE__, __LINE__)

@@ -40,11 +40,14 @@ void set_spacing(problem *p, int64_t x, int64_t y, int64_t z, double unit) {
 
 void describe(const problem *p, char *text, size_t bytes) {
     const apsis_options *o = &p->options;
-    snprintf(text, bytes, "%lldx%lldx%lld (%d-D), metric %d, method %d,%s%s%s%s%s spacing {%g, %g, %g}, max_distance %.17g",
+    snprintf(text, bytes,
+             "%lldx%lldx%lld (%d-D), metric %d, method %d,%s%s%s%s%s%s%s%s spacing {%g, %g, %g}, max_distance %.17g",
              (long long)p->size[0], (long long)p->size[1], (long long)p->size[2], p->ndim, (int)o->metric, (int)o->method,
              o->flags & APSIS_COMPLEMENT ? " complement," : "", o->flags & APSIS_SIGNED ? " signed," : "",
              o->flags & APSIS_SLICES ? " slices," : "", o->flags & APSIS_LABELS ? " labels," : "",
-             o->flags & APSIS_BORDER ? " border," : "", o->spacing[0], o->spacing[1], o->spacing[2], o->max_distance);
+             o->flags & APSIS_BORDER ? " border," : "", is_periodic(p, 0) ? " periodic x," : "",
+             is_periodic(p, 1) ? " periodic y," : "", is_periodic(p, 2) ? " periodic z," : "", o->spacing[0], o->spacing[1],
+             o->spacing[2], o->max_distance);
 }
 
 /* ---- Costs ---- */

@@ -75,3 +75,20 @@ void check_eccentricity(bench *b, const problem *p, const given *how) {
     free_extremes(&want);
     free_outputs(&out);
 }
+
+void check_by_every_source(bench *b, const problem *p) {
+    const given alone = {.set = APSIS_U8, .distance = APSIS_F64},
+                both = {.set = APSIS_U8, .distance = APSIS_F64, .nearest = APSIS_I32};
+    const size_t pixels = (size_t)pixels_of(p);
+    problem slow = *p;
+    slow.options.method = APSIS_EVERY_SOURCE;
+    int64_t count;
+    outputs want = run_eccentricity(b, &slow, &both, NULL, 0, &count);
+    for (int k = 0; k < 2; ++k) {
+        outputs got = run_eccentricity(b, p, k ? &both : &alone, NULL, 0, &count);
+        assert_memory_equal(got.distance, want.distance, pixels * sizeof(double));
+        if (k) assert_memory_equal(got.nearest, want.nearest, pixels * sizeof(int32_t));
+        free_outputs(&got);
+    }
+    free_outputs(&want);
+}

@@ -13,4 +13,7 @@ outputs run_eccentricity(bench *b, const problem *p, const given *how, apsis_ext
 /** Runs, solves, compares all outputs that are wanted, and the extents. */
 void check_eccentricity(bench *b, const problem *p, const given *how);
 
+/** Larger images: with and without farthest pixels, as a field from every pixel gives it. */
+void check_by_every_source(bench *b, const problem *p);
+
 #endif

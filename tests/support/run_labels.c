@@ -193,10 +193,6 @@ void check_contacts(bench *b, const problem *p, apsis_type type, unsigned layout
 
 /* ---- Images ---- */
 
-void draw_digits(uint8_t *mask, int pixels, int digits) {
-    for (int k = 0; k < pixels; ++k, digits /= 3) mask[k] = (uint8_t)(digits % 3);
-}
-
 void fill_cells(uint8_t *mask, const int64_t size[3], chance *c) {
     static const int grains[] = {1, 1, 2, 5, 17, 70};
     const int grain = grains[roll_below(c, COUNT(grains))], values = 1 + (int)roll_below(c, roll_below(c, 2) ? 4 : 200);

@@ -19,9 +19,6 @@ int compare_pairs(const void *one, const void *other);
 
 int64_t least(int64_t a, int64_t b);
 
-/** Images of values 0, 1 and 2, by their number. */
-void draw_digits(uint8_t *mask, int pixels, int digits);
-
 /** Cells of some grain, noise of some values, or both. */
 void fill_cells(uint8_t *mask, const int64_t size[3], chance *c);
 

@@ -66,6 +66,18 @@ static void merge_some(const problem *p, const told *of, int begin, int end, cha
     }
 }
 
+/** Around an image that closes on itself: where no slab before has a row, the last one of all; and likewise below. */
+static void merge_around(const problem *p, const told *of, int slabs, chance *c, int64_t *above, int64_t *below) {
+    int64_t *first = take_columns(p, INT64_MAX), *last = take_columns(p, -1);
+    merge_some(p, of, 0, slabs, c, first, last);
+    for (int64_t i = 0; i < columns_of(p); ++i) {
+        if (above[i] < 0) above[i] = last[i];
+        if (below[i] == INT64_MAX) below[i] = first[i];
+    }
+    free(first);
+    free(last);
+}
+
 /** The map of slab k, into the outputs of the whole. */
 static void run_one(bench *b, const problem *p, const given *how, const cut *at, int k, const told *of, chance *c,
                     uint8_t *const out[2]) {
@@ -73,8 +85,11 @@ static void run_one(bench *b, const problem *p, const given *how, const cut *at,
     const int sides = p->options.flags & APSIS_SIGNED ? 2 : 1;
     int64_t *above[2] = {NULL, NULL}, *below[2] = {NULL, NULL};
     for (int side = 0; side < sides; ++side) {
-        if (k > 0) merge_some(p, of + side, 0, k, c, NULL, above[side] = take_columns(p, -1));
-        if (k + 1 < at->slabs) merge_some(p, of + side, k + 1, at->slabs, c, below[side] = take_columns(p, INT64_MAX), NULL);
+        const bool is_ring = is_periodic(p, p->ndim - 1);
+        if (is_ring || k > 0) merge_some(p, of + side, 0, k, c, NULL, above[side] = take_columns(p, -1));
+        if (is_ring || k + 1 < at->slabs)
+            merge_some(p, of + side, k + 1, at->slabs, c, below[side] = take_columns(p, INT64_MAX), NULL);
+        if (is_ring) merge_around(p, of + side, at->slabs, c, above[side], below[side]);
     }
     const problem slab = slab_of(p, at, k);
     const apsis_slab place = {at->start[k], rows_of(p), above[0], below[0], above[1], below[1]};

@@ -20,15 +20,13 @@ int64_t *run_voronoi(bench *b, const problem *p, const given *how) {
 
 /** The indices of a pixel's neighbours, and how many. */
 static int neighbours(const problem *p, int64_t i, int64_t near[26]) {
-    const int64_t w = p->size[0], h = p->size[1], x = i % w, y = i / w % h, z = i / w / h;
     const int64_t deep = p->ndim == 3 && !(p->options.flags & APSIS_SLICES);
     int count = 0;
     for (int64_t dz = -deep; dz <= deep; ++dz)
         for (int64_t dy = -1; dy <= 1; ++dy)
             for (int64_t dx = -1; dx <= 1; ++dx) {
-                const int64_t u = x + dx, v = y + dy, t = z + dz;
-                const bool inside = u >= 0 && u < w && v >= 0 && v < h && t >= 0 && t < p->size[2];
-                if (inside && (dx || dy || dz)) near[count++] = i + dx + w * (dy + h * dz);
+                const int64_t offset[3] = {dx, dy, dz};
+                if ((dx || dy || dz) && neighbour_at(p, i, offset, &near[count])) ++count;
             }
     return count;
 }

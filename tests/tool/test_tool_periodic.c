@@ -139,15 +139,13 @@ static const struct {
     {"distance in.tif new.tif --periodic x,x", "--periodic is 'x,x', but must be axes, each once", 2},
     {"distance in.tif new.tif --periodic x,", "--periodic is 'x,', but must be axes", 2},
     {"distance in.tif new.tif --periodic z,x", "--periodic is 'x,z', but z is an axis with --volume alone", 2},
-    {"distance in.tif new.tif --periodic x --metric chessboard",
-     "--periodic is for --metric euclidean or city-block, but --metric is chessboard", 2},
     {"distance in.tif new.tif --periodic x --method sweep", "--periodic is for --method auto, but --method is sweep", 2},
-    {"voronoi in.tif new.tif --periodic x --connected", "--periodic closes this one: use one of them", 2},
     {"components in.tif new.tif --periodic x --method tile-fill", "--periodic is for --method auto", 2},
     {"components in.tif new.tif --periodic x,y --fill-holes",
      "--fill-holes goes by the border of the image, but with --periodic x,y it has none", 2},
     {"components thin.tif new.tif --periodic y", "APSIS_PERIODIC_Y is set, but set: size[1] is 1", 11},
-    {"distance in.tif new.tif --periodic x --memory 2000", "it is computed at once: --periodic has no slabs", 14},
+    {"distance in.tif new.tif --periodic y --memory 2000",
+     "it is computed at once: --periodic closes the axis along which slabs are cut", 14},
     {"statistics in.tif --periodic x", "unknown option '--periodic'", 2},
 };
 

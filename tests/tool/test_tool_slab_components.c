@@ -41,6 +41,7 @@ static void test_labels(void **state) {
     compare_cuts("components in.tif --threads 1", NULL, "", true);
     compare_cuts("components in.tif --threads 1 --connectivity 8 --sites zero --type i64 --compress deflate", NULL, "", true);
     compare_cuts("components in.tif --threads 1 --type u8", NULL, "", true);
+    compare_cuts("components in.tif --threads 1 --periodic x,y --clear-border --connectivity 8", NULL, "", true);
     const Layout tiles = {.bits = 8, .photometric = PHOTOMETRIC_MINISBLACK, .tile = 64, .compression = COMPRESSION_LZW};
     draw_pieces(BIG_HEIGHT, BIG_WIDTH, 1);
     write_tiff("in.tif", &tiles, BIG_HEIGHT, BIG_WIDTH, 1);
@@ -77,6 +78,7 @@ static void test_pages(void **state) {
     compare_cuts("components in.tif --threads 1 --largest 2 --fill-holes", "--stats", "table.json", true);
     compare_cuts("components in.tif --threads 1 --clear-border --type u8 --connectivity 8 --sites zero", NULL, "", true);
     compare_cuts("components in.tif --threads 1 --volume", "--stats", "table.csv", false);
+    compare_cuts("components in.tif --threads 1 --volume --periodic x,z", "--stats", "table.csv", false);
     compare_cuts("components in.tif --threads 1 --volume --connectivity 26 --largest 3 --type i64", "--stats", "table.csv",
                  false);
     compare_cuts("components in.tif --threads 1 --volume --connectivity 18 --fill-holes --clear-border --type u8", NULL, "",

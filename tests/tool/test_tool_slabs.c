@@ -63,6 +63,8 @@ static void test_maps(void **state) {
     compare("distance in.tif --spacing 5,2 --bigtiff --threads 1", true);
     compare("voronoi in.tif", false);
     compare("voronoi in.tif --metric city-block --type i64 --max-distance 9", false);
+    compare("distance in.tif --periodic x --signed", true);
+    compare("voronoi in.tif --periodic x", false);
 }
 
 /* Labels in runs that go through slabs, of several types; and the border of sets. */
@@ -104,6 +106,8 @@ static void test_pages(void **state) {
     compare("voronoi in.tif --volume", false);
     compare("distance in.tif --labels", true);
     compare("voronoi in.tif --labels --max-distance 9", false);
+    compare("distance in.tif --volume --periodic x,y --metric city-block", true);
+    compare("voronoi in.tif --periodic x,y --connected", false);
     memset(samples, 0, sizeof samples); /* no set at all, and a single pixel */
     write_tiff("in.tif", &kBits, PAGE_WIDTH, PAGE_HEIGHT, MANY_PAGES);
     compare("distance in.tif --volume", true);

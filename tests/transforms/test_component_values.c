@@ -14,10 +14,8 @@ static problem labels_problem(int ndim, int64_t w, int64_t h, int64_t d, const u
 }
 
 static void every_3x3_image(bench *b) {
-    enum { ALL = 19683, PIXELS = 9 };
-    const int images = effort(ALL);
-    uint8_t *mask = must_alloc((size_t)images * PIXELS);
-    for (int i = 0; i < images; ++i) draw_digits(mask + i * PIXELS, PIXELS, i * (ALL / images));
+    int images;
+    uint8_t *mask = every_3x3_of_three(&images);
     for (int connectivity = 1; connectivity <= 2; ++connectivity)
         for (int i = 0; i < 16; ++i) {
             problem p = labels_problem(3, 3, 3, images, mask, connectivity);
@@ -27,9 +25,9 @@ static void every_3x3_image(bench *b) {
             check_components(b, &p, &how);
         }
     for (int i = 0; i < images; i += images / effort(2000) + 1) {
-        problem p = labels_problem(2, 3, 3, 1, mask + PIXELS * i, 1 + i % 2);
+        problem p = labels_problem(2, 3, 3, 1, mask + 9 * i, 1 + i % 2);
         p.options.largest = i % 3;
-        const asked how = {.set = set_types[i % 4], .labels = APSIS_I32, .capacity = PIXELS};
+        const asked how = {.set = set_types[i % 4], .labels = APSIS_I32, .capacity = 9};
         check_components(b, &p, &how);
     }
     free(mask);

@@ -26,10 +26,8 @@ static void every_4x4_image(bench *b) {
 
 /** Three values, each a set of its own. */
 static void every_3x3_label_image(bench *b) {
-    enum { ALL = 19683, PIXELS = 9 };
-    const int images = effort(ALL);
-    uint8_t *mask = must_alloc((size_t)images * PIXELS);
-    for (int i = 0; i < images; ++i) draw_digits(mask + i * PIXELS, PIXELS, i * (ALL / images));
+    int images;
+    uint8_t *mask = every_3x3_of_three(&images);
     for (int connectivity = 1; connectivity <= 2; ++connectivity)
         for (int type = 0; type < COUNT(label_types); ++type) {
             problem p = new_problem(3, 3, 3, images, mask);
@@ -233,17 +231,7 @@ static void larger_shapes(bench *b) {
     for (int shape = 0; shape < SHAPES; ++shape) {
         uint8_t *mask = draw_shape(shape, side, &c);
         problem p = new_problem(2, side, side, 1, mask);
-        given alone = {.set = APSIS_U8, .distance = APSIS_F64};
-        int64_t count = 0;
-        outputs one = run_eccentricity(b, &p, &alone, NULL, 0, &count), both = run_eccentricity(b, &p, &BOTH, NULL, 0, &count);
-        assert_memory_equal(one.distance, both.distance, (size_t)(side * side) * sizeof(double));
-        free_outputs(&one);
-        p.options.method = APSIS_EVERY_SOURCE;
-        one = run_eccentricity(b, &p, &BOTH, NULL, 0, &count);
-        assert_memory_equal(one.distance, both.distance, (size_t)(side * side) * sizeof(double));
-        assert_memory_equal(one.nearest, both.nearest, (size_t)(side * side) * sizeof(int32_t));
-        free_outputs(&one);
-        free_outputs(&both);
+        check_by_every_source(b, &p);
         free(mask);
     }
 }

@@ -11,10 +11,8 @@ static void select_some(problem *p, int i) {
 /* ---- Components of every small image ---- */
 
 static void every_3x4_set(bench *b) {
-    enum { ALL = 1 << 12, PIXELS = 12 };
-    const int images = effort(ALL) == ALL ? ALL : 64;
-    uint8_t *mask = must_alloc((size_t)images * PIXELS);
-    for (int k = 0; k < images * PIXELS; ++k) mask[k] = (k / PIXELS * (ALL / images) + k / PIXELS % 7) >> k % PIXELS & 1;
+    int images;
+    uint8_t *mask = every_3x4(&images);
     for (int i = 0; i < 6; ++i) {
         problem p = new_problem(3, 3, 4, images, mask);
         p.options.connectivity = 1 + i % 2;
@@ -29,10 +27,8 @@ static void every_3x4_set(bench *b) {
 }
 
 static void every_3x3_label_image(bench *b) {
-    enum { ALL = 19683, PIXELS = 9 };
-    const int images = effort(ALL) == ALL ? ALL : 81;
-    uint8_t *mask = must_alloc((size_t)images * PIXELS);
-    for (int k = 0; k < images; ++k) draw_digits(mask + k * PIXELS, PIXELS, k * (ALL / images) + k % 5 * (images < ALL));
+    int images;
+    uint8_t *mask = every_3x3_of_three(&images);
     for (int i = 0; i < 6; ++i) {
         problem p = new_problem(3, 3, 3, images, mask);
         p.options.connectivity = 1 + i % 2;

@@ -11,15 +11,13 @@ static uint32_t some_flags(int i) {
 /* ---- Every small image ---- */
 
 static void every_3x4_set(bench *b) {
-    enum { ALL = 1 << 12, PIXELS = 12 };
-    const int images = effort(ALL) == ALL ? ALL : 64;
-    uint8_t *mask = must_alloc((size_t)images * PIXELS);
-    for (int k = 0; k < images * PIXELS; ++k) mask[k] = (k / PIXELS * (ALL / images) + k / PIXELS % 7) >> k % PIXELS & 1;
+    int images;
+    uint8_t *mask = every_3x4(&images);
     for (int i = 0; i < 30; ++i) {
         problem p = new_problem(3, i % 2 ? 3 : 4, i % 2 ? 4 : 3, images, mask);
         p.options.flags = APSIS_SLICES | periodic_flags(1 + i % 3) | some_flags(i);
-        p.options.metric = i / 3 % 2 ? APSIS_CITY_BLOCK : APSIS_EUCLIDEAN;
-        if (i % 4 == 3) set_spacing(&p, 1 + i % 3, 2, 1, 0.5);
+        p.options.metric = (apsis_metric)(i / 3 % 3);
+        if (i % 4 == 3) set_spacing(&p, p.options.metric == APSIS_CHESSBOARD ? 2 : 1 + i % 3, 2, 1, 0.5);
         if (i % 7 == 6) p.options.max_distance = 1.5;
         const given how = {.set = i % 5 ? APSIS_U8 : APSIS_BIT, .distance = APSIS_F64, .nearest = APSIS_I32};
         check_distance(b, &p, i % 6 == 5 ? &DISTANCE_ALONE : &how);
@@ -28,12 +26,8 @@ static void every_3x4_set(bench *b) {
 }
 
 static void every_3x3_label_image(bench *b) {
-    enum { ALL = 19683, PIXELS = 9 };
-    const int images = effort(ALL) == ALL ? ALL : 81;
-    uint8_t *mask = must_alloc((size_t)images * PIXELS);
-    for (int k = 0; k < images; ++k)
-        for (int i = 0, digits = k * (ALL / images) + k % 5 * (images < ALL); i < PIXELS; ++i, digits /= 3)
-            mask[k * PIXELS + i] = (uint8_t)(digits % 3);
+    int images;
+    uint8_t *mask = every_3x3_of_three(&images);
     for (int i = 0; i < 12; ++i) {
         problem p = new_problem(3, 3, 3, images, mask);
         p.options.flags = APSIS_SLICES | APSIS_LABELS | periodic_flags(1 + i % 3) | (i / 3 % 2 ? APSIS_BORDER : 0);
@@ -55,7 +49,7 @@ static void small_volumes(bench *b) {
             for (int k = 0; k < 24; ++k) mask[k] = (uint8_t)(cube ? i / 2 >> k % 8 & 1 : roll_below(&c, 4) == 0);
             problem p = new_problem(3, cube ? 2 : 3, 2, cube ? 2 : 4, mask);
             p.options.flags = periodic_flags(which) | some_flags(i / 3);
-            p.options.metric = i / 2 % 3 ? APSIS_EUCLIDEAN : APSIS_CITY_BLOCK;
+            p.options.metric = (apsis_metric)(i / 2 % 3);
             check_distance(b, &p, &PLAIN);
         }
 }
@@ -66,7 +60,8 @@ static void random_spacing(problem *p, chance *c) {
     if (roll_below(c, 2)) return;
     static const double units[] = {1, 0.5, 0.25, 4};
     const int64_t x = 1 + roll_below(c, 5), y = 1 + roll_below(c, 5), z = 1 + roll_below(c, 5);
-    set_spacing(p, x, y, z, units[roll_below(c, COUNT(units))]);
+    const bool is_equal = p->options.metric == APSIS_CHESSBOARD;
+    set_spacing(p, x, is_equal ? x : y, is_equal ? x : z, units[roll_below(c, COUNT(units))]);
 }
 
 static void random_sets(bench *b) {
@@ -81,7 +76,7 @@ static void random_sets(bench *b) {
         p.options.flags = some_flags((int)roll_below(&c, 5));
         if (p.ndim == 3 && !roll_below(&c, 4)) p.options.flags |= APSIS_SLICES;
         draw_periodic(&p, &c);
-        p.options.metric = roll_below(&c, 3) ? APSIS_EUCLIDEAN : APSIS_CITY_BLOCK;
+        p.options.metric = (apsis_metric)roll_below(&c, 3);
         random_spacing(&p, &c);
         if (!roll_below(&c, 4)) p.options.max_distance = 1 + 10 * roll_real(&c);
         assert_ok(b->ctx, apsis_set_threads(b->ctx, (int)roll_below(&c, 4)));
@@ -141,7 +136,7 @@ static void tilings(bench *b) {
         frame_put(&set, mask);
         frame_put(&set9, tiles);
         apsis_options o = APSIS_OPTIONS_INIT;
-        o.metric = i % 3 ? APSIS_EUCLIDEAN : APSIS_CITY_BLOCK;
+        o.metric = (apsis_metric)(i % 3);
         assert_ok(b->ctx, apsis_distance(b->ctx, &set9.image, &far9.image, NULL, &o));
         o.flags = APSIS_PERIODIC_X | APSIS_PERIODIC_Y;
         assert_ok(b->ctx, apsis_distance(b->ctx, &set.image, &far.image, NULL, &o));
@@ -221,16 +216,13 @@ static void wrong_arguments(bench *b) {
     o.flags = APSIS_PERIODIC_Z | APSIS_SLICES;
     assert_fails(b->ctx, apsis_distance(b->ctx, &deep.image, &deep_far.image, NULL, &o), APSIS_ERROR_ARGUMENT,
                  "APSIS_PERIODIC_Z|APSIS_SLICES");
-    o.flags = APSIS_PERIODIC_Y | APSIS_CONNECTED;
-    assert_fails(b->ctx, apsis_voronoi(b->ctx, &flat.image, &cell.image, &o), APSIS_ERROR_UNSUPPORTED,
-                 "APSIS_CONNECTED|periodic");
+    const apsis_slab one = {.extent = 5}, short_one = {.extent = 6, .above = (const int64_t[1]){6}};
+    o.flags = APSIS_PERIODIC_X;
+    assert_fails(b->ctx, apsis_slab_distance(b->ctx, &flat.image, &one, &far.image, NULL, &o), APSIS_ERROR_ARGUMENT,
+                 "APSIS_PERIODIC_X|the image: size[0] is 1|at least 2");
     o.flags = APSIS_PERIODIC_Y;
-    assert_fails(b->ctx, apsis_slab_summary(b->ctx, &flat.image, 0, NULL, NULL, &o), APSIS_ERROR_UNSUPPORTED,
-                 "APSIS_PERIODIC_Y|a slab");
-    o.metric = APSIS_CHESSBOARD;
-    assert_fails(b->ctx, apsis_distance(b->ctx, &flat.image, &far.image, NULL, &o), APSIS_ERROR_UNSUPPORTED,
-                 "APSIS_CHESSBOARD|periodic");
-    o.metric = APSIS_EUCLIDEAN;
+    assert_fails(b->ctx, apsis_slab_distance(b->ctx, &flat.image, &short_one, &far.image, NULL, &o), APSIS_ERROR_ARGUMENT,
+                 "above[0] is 6|from 0 to 5");
     o.method = APSIS_SWEEP;
     assert_fails(b->ctx, apsis_distance(b->ctx, &flat.image, &far.image, NULL, &o), APSIS_ERROR_UNSUPPORTED,
                  "APSIS_SWEEP|periodic");

@@ -19,19 +19,10 @@ static problem small_problem(int i, int64_t w, int64_t h, int images, const uint
 
 /* ---- Every small image ---- */
 
-/** All sets of 3 x 4, or some of them.  To be freed. */
-static uint8_t *sets_of_3x4(int *images) {
-    enum { ALL = 1 << 12, PIXELS = 12 };
-    *images = effort(ALL) == ALL ? ALL : 64;
-    uint8_t *mask = must_alloc((size_t)*images * PIXELS);
-    for (int k = 0; k < *images * PIXELS; ++k) mask[k] = (k / PIXELS * (ALL / *images) + k / PIXELS % 7) >> k % PIXELS & 1;
-    return mask;
-}
-
 static void every_3x4_set(bench *b) {
     int images;
     chance c = {2701};
-    uint8_t *mask = sets_of_3x4(&images), *seeds = must_alloc((size_t)images * 12);
+    uint8_t *mask = every_3x4(&images), *seeds = must_alloc((size_t)images * 12);
     for (int i = 0; i < 12; ++i) {
         problem p = small_problem(i, i % 2 ? 3 : 4, i % 2 ? 4 : 3, images, mask);
         for (int k = 0; k < images * 12; ++k) seeds[k] = roll_below(&c, 6) == 0;
@@ -45,10 +36,8 @@ static void every_3x4_set(bench *b) {
 
 /** Three values, each a set of its own. */
 static void every_3x3_label_image(bench *b) {
-    enum { ALL = 19683, PIXELS = 9 };
-    const int images = effort(ALL) == ALL ? ALL : 81;
-    uint8_t *mask = must_alloc((size_t)images * PIXELS);
-    for (int k = 0; k < images; ++k) draw_digits(mask + k * PIXELS, PIXELS, k * (ALL / images) + k % 5 * (images < ALL));
+    int images;
+    uint8_t *mask = every_3x3_of_three(&images);
     for (int i = 0; i < 6; ++i) {
         problem p = small_problem(i, 3, 3, images, mask);
         p.options.flags |= APSIS_LABELS;
@@ -208,17 +197,7 @@ static void larger_shapes(bench *b) {
         fill_mask(mask, size, NOISE, i % 2 ? 0.65 : 0.85, &c);
         problem p = new_problem(2, side, side, 1, mask);
         p.options.flags = periodic_flags(1 + i % 3);
-        const given alone = {.set = APSIS_U8, .distance = APSIS_F64};
-        int64_t count;
-        outputs one = run_eccentricity(b, &p, &alone, NULL, 0, &count), both = run_eccentricity(b, &p, &BOTH, NULL, 0, &count);
-        assert_memory_equal(one.distance, both.distance, (size_t)(side * side) * sizeof(double));
-        free_outputs(&one);
-        p.options.method = APSIS_EVERY_SOURCE;
-        one = run_eccentricity(b, &p, &BOTH, NULL, 0, &count);
-        assert_memory_equal(one.distance, both.distance, (size_t)(side * side) * sizeof(double));
-        assert_memory_equal(one.nearest, both.nearest, (size_t)(side * side) * sizeof(int32_t));
-        free_outputs(&one);
-        free_outputs(&both);
+        check_by_every_source(b, &p);
     }
     free(mask);
 }

@@ -1,6 +1,7 @@
 /* Components of slabs: however an image is cut and its slabs are joined, the bytes are those of apsis_components of all of
  * it. */
 #include "cuts.h"
+#include "periodic.h"
 #include "run_components.h"
 
 /* ---- A slab ---- */
@@ -35,8 +36,9 @@ static void take_results(apsis_slab_labels *slab, wanted wants) {
 static apsis_slab_labels ask_slab(bench *b, const problem *p, const asked *how, const cut *at, int k, wanted wants, chance *c) {
     const problem slab = slab_of(p, at, k);
     apsis_slab_labels told = {.start = at->start[k], .rows = -7, .count = -7};
-    if (!c || at->start[k] > 0 || roll_below(c, 2)) told.first = take_numbers(columns_of(p));
-    if (!c || at->start[k + 1] < rows_of(p) || roll_below(c, 2)) told.last = take_numbers(columns_of(p));
+    const bool all = !c || is_periodic(p, p->ndim - 1);
+    if (all || at->start[k] > 0 || roll_below(c, 2)) told.first = take_numbers(columns_of(p));
+    if (all || at->start[k + 1] < rows_of(p) || roll_below(c, 2)) told.last = take_numbers(columns_of(p));
     frame set = frame_open(b, how->set, slab.ndim, slab.size, how->set_layout);
     frame_put(&set, slab.mask);
     assert_ok(b->ctx, apsis_slab_parts(b->ctx, &set.image, &told, &p->options));
@@ -75,7 +77,7 @@ static int64_t *copy_face(const group *of, bool is_last, int64_t columns) {
 static apsis_slab_labels become_one(bench *b, const problem *p, group *of, wanted wants) {
     apsis_options options = APSIS_OPTIONS_INIT;
     options.connectivity = p->options.connectivity;
-    options.flags = p->options.flags & APSIS_LABELS;
+    options.flags = p->options.flags & (APSIS_LABELS | PERIODIC);
     apsis_slab_labels one = {.start = of->slabs[0].start};
     for (int k = 0; k < of->count; ++k) {
         one.rows += of->slabs[k].rows;
@@ -213,6 +215,7 @@ static void check_cut(bench *const benches[2], const problem *p, const asked *ho
     const apsis_options *o = &p->options;
     const bool selects = o->flags & (APSIS_NO_BORDER | APSIS_NO_INNER) || o->largest || o->min_area || o->max_area;
     const bool by_value = o->flags & APSIS_LABELS;
+    const bool is_kept = !by_value && !(o->flags & PERIODIC & ~((uint32_t)APSIS_PERIODIC_X << (p->ndim - 1)));
     const wanted wants = {selects || by_value || how->capacity > 0, selects || (c && roll_below(c, 3) == 0)};
     apsis_slab_labels slabs[MOST_SLABS];
     group all = {slabs, at->slabs};
@@ -234,7 +237,7 @@ static void check_cut(bench *const benches[2], const problem *p, const asked *ho
     bool is_labelled[MOST_SLABS] = {false};
     for (int i = 0; labels && i < at->slabs + 2; ++i) { /* first, in every second cut, those that were found last */
         const int k = i < 2 ? last[i] : at->slabs + 1 - i;
-        if (i < 2 ? k < 0 || by_value || (c ? roll_below(c, 2) : at->slabs % 2) : is_labelled[k]) continue;
+        if (i < 2 ? k < 0 || !is_kept || (c ? roll_below(c, 2) : at->slabs % 2) : is_labelled[k]) continue;
         apsis_slab_labels told = slabs[k];
         if (!selects && c && roll_below(c, 2)) told.numbers = NULL; /* the faces say as much */
         bench *const b = benches[i < 2 ? i : c ? roll_below(c, 2) : 0];
@@ -287,6 +290,9 @@ static void every_cut_of_every_3x4_on(bench *const benches[2]) {
             problem some = p;
             choose_selection(&c, &some, 6);
             check_every_cut(benches, &some, &how, &c);
+            (i % 2 ? &p : &some)->options.flags |= periodic_flags(1 + i / 2 % 3);
+            check_every_cut(benches, i % 2 ? &p : &some, &how, &c);
+            p.options.flags = 0;
         }
     }
 }
@@ -302,6 +308,7 @@ static void every_cut_of_volumes_on(bench *const benches[2]) {
         problem p = new_problem(3, size[0], size[1], size[2], mask);
         p.options.connectivity = 1 + i % 3;
         choose_selection(&c, &p, 10);
+        if (i % 2) draw_periodic(&p, &c);
         check_every_cut(benches, &p, &how, &c);
     }
 }
@@ -347,6 +354,7 @@ static void random_cuts(bench *const benches[2], int ndim, int cases, uint64_t s
         p.mask = mask;
         p.options.connectivity = (int32_t)roll_below(&c, ndim + 1);
         choose_selection(&c, &p, roll_below(&c, 2) ? 5 : pixels_of(&p));
+        if (i % 3 == 2) draw_periodic(&p, &c);
         asked how = choose_images(&c);
         if (by_value) {
             fill_values(mask, p.size, &c);

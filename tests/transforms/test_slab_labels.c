@@ -4,6 +4,11 @@
 
 static const apsis_type label_types[] = {APSIS_U8, APSIS_U16, APSIS_I32, APSIS_I64, APSIS_BIT};
 
+/** Slabs of a label image do not close on themselves where they are cut. */
+static void open_cut(problem *p) {
+    if (p->options.flags & APSIS_LABELS) p->options.flags &= ~((uint32_t)APSIS_PERIODIC_X << (p->ndim - 1));
+}
+
 /** One of the maps of slabs that have values, or a border. */
 static given choose_map(chance *c, problem *p) {
     static const unsigned flags[] = {APSIS_LABELS,
@@ -23,6 +28,8 @@ static given choose_map(chance *c, problem *p) {
     if (!p->cells) how.distance = roll_below(c, 2) ? APSIS_F32 : APSIS_F64;
     if (!p->cells && !(p->options.flags & APSIS_LABELS) && roll_below(c, 4) == 0)
         p->options.metric = APSIS_CHESSBOARD, how.nearest = (apsis_type)0;
+    if (roll_below(c, 2)) draw_periodic(p, c);
+    open_cut(p);
     return how;
 }
 
@@ -126,6 +133,7 @@ static void vast_images(bench *b) {
         p.mask = mask;
         given how = choose_map(&c, &p);
         p.options.flags |= APSIS_LABELS, p.options.flags &= ~(uint32_t)(APSIS_SIGNED | APSIS_COMPLEMENT);
+        open_cut(&p);
         if (p.options.metric == APSIS_CHESSBOARD) p.options.metric = APSIS_CITY_BLOCK;
         if (how.nearest) how.nearest = APSIS_I64;
         const apsis_slab slab = {.start = start, .extent = extent, .above = above, .below = below};
@@ -217,6 +225,9 @@ static void refused(bench *b) {
     REFUSED(options.flags = APSIS_LABELS | APSIS_SLICES, APSIS_ERROR_UNSUPPORTED, "APSIS_SLICES");
     REFUSED((options.flags = APSIS_LABELS, options.metric = APSIS_CHESSBOARD), APSIS_ERROR_UNSUPPORTED, "APSIS_CHESSBOARD");
     options.metric = APSIS_EUCLIDEAN;
+    REFUSED(options.flags = APSIS_LABELS | APSIS_PERIODIC_Y, APSIS_ERROR_UNSUPPORTED, "APSIS_PERIODIC_Y|APSIS_LABELS|cut");
+    REFUSED(options.flags = APSIS_LABELS | APSIS_PERIODIC_Z, APSIS_ERROR_ARGUMENT, "APSIS_PERIODIC_Z|ndim is 2");
+    options.flags = APSIS_LABELS;
     RESET();
     assert_ok(b->ctx, apsis_slab_summary(b->ctx, &set, 10, above, NULL, &options));
     assert_fails(b->ctx, apsis_slab_summary(b->ctx, NULL, 10, above, NULL, &options), APSIS_ERROR_ARGUMENT, "set is NULL");

@@ -31,12 +31,13 @@ static void check_cut(bench *b, const problem *p, apsis_type type, const cut *at
         const problem slab = slab_of(p, at, k);
         frame f = rows_in(b, &slab, type);
         int64_t found, before[MOST];
-        for (int64_t x = 0; at->start[k] > 0 && x < columns_of(p); ++x)
-            before[x] = p->mask[(at->start[k] - 1) * columns_of(p) + x];
+        const bool has_before = at->start[k] > 0 || is_periodic(p, p->ndim - 1);
+        const int64_t row = (at->start[k] + rows_of(p) - 1) % rows_of(p);
+        for (int64_t x = 0; has_before && x < columns_of(p); ++x) before[x] = p->mask[row * columns_of(p) + x];
         assert_ok(b->ctx,
                   apsis_slab_statistics(b->ctx, &f.image, at->start[k], parts + part_count, MOST - part_count, &found, NULL));
         part_count += found;
-        assert_ok(b->ctx, apsis_slab_contacts(b->ctx, &f.image, at->start[k] > 0 ? before : NULL, contacts + contact_count,
+        assert_ok(b->ctx, apsis_slab_contacts(b->ctx, &f.image, has_before ? before : NULL, contacts + contact_count,
                                               MOST - contact_count, &found, &p->options));
         contact_count += found;
         frame_assert_unchanged(&f);
@@ -58,6 +59,7 @@ static void draw_problem(chance *c, problem *p, uint8_t *mask) {
         mask[i] = i > 0 && roll_below(c, 2) ? mask[i - 1] : (uint8_t)roll_below(c, values);
     p->mask = mask;
     p->options.connectivity = 1 + (int)roll_below(c, p->ndim);
+    if (roll_below(c, 2)) draw_periodic(p, c);
     if (roll_below(c, 2)) set_spacing(p, 3, 2, 5, 0.1);
 }
 
@@ -107,9 +109,9 @@ static void refused(bench *b) {
     options.flags = APSIS_DENSE;
     assert_fails(b->ctx, apsis_slab_statistics(b->ctx, &set, 0, &part, 1, &count, &options), APSIS_ERROR_UNSUPPORTED,
                  "APSIS_DENSE");
-    options.flags = APSIS_PERIODIC_X;
-    assert_fails(b->ctx, apsis_slab_contacts(b->ctx, &set, NULL, &contact, 1, &count, &options), APSIS_ERROR_UNSUPPORTED,
-                 "APSIS_PERIODIC_X");
+    options.flags = APSIS_PERIODIC_Z;
+    assert_fails(b->ctx, apsis_slab_contacts(b->ctx, &set, NULL, &contact, 1, &count, &options), APSIS_ERROR_ARGUMENT,
+                 "APSIS_PERIODIC_Z|ndim is 2");
 }
 
 int main(int argc, char **argv) {

@@ -1,4 +1,5 @@
 /* Slabs: however an image is cut, the bytes are those of apsis_distance of all of it. */
+#include "periodic.h"
 #include "run_slabs.h"
 
 /** Of chessboard maps in slabs there are no nearest pixels. */
@@ -41,6 +42,39 @@ static void every_cut_of_small_ones(bench *b) {
     }
 }
 
+/* ---- Images that close on themselves ---- */
+
+static void every_cut_of_every_3x4_ring(bench *b) {
+    static const unsigned flags[] = {0, APSIS_COMPLEMENT, APSIS_SIGNED, APSIS_SIGNED | APSIS_BORDER};
+    chance c = {3};
+    uint8_t mask[12];
+    for (int i = 0; i < 4096; i += mask_step(b, 4096, 31)) {
+        for (int k = 0; k < 12; ++k) mask[k] = i >> k & 1;
+        problem p = new_problem(2, 3, 4, 1, mask);
+        p.options.metric = (apsis_metric)roll_below(&c, 3);
+        p.options.flags = flags[roll_below(&c, COUNT(flags))] | periodic_flags(1 + i % 3);
+        const given how = plain_for(&p);
+        check_every_cut(&b, 1, &p, &how, &c);
+    }
+}
+
+static void every_cut_of_small_rings(bench *b) {
+    static const int64_t sizes[][3] = {{2, 9, 1}, {7, 8, 1}, {40, 7, 1}, {2, 3, 6}, {5, 2, 7}};
+    chance c = {4};
+    for (int i = 0; i < effort(160); ++i) {
+        const int64_t *size = sizes[i % COUNT(sizes)];
+        const int ndim = size[2] > 1 ? 3 : 2;
+        uint8_t mask[512];
+        fill_mask(mask, size, NOISE, i % 3 ? 0.03 : 0.3, &c);
+        problem p = new_problem(ndim, size[0], size[1], size[2], mask);
+        p.options.metric = (apsis_metric)roll_below(&c, 3);
+        p.options.flags = (i % 2 ? APSIS_SIGNED : 0) | periodic_flags(1 + (int)roll_below(&c, (1 << ndim) - 1));
+        if (!roll_below(&c, 3)) p.options.flags |= APSIS_BORDER | APSIS_COMPLEMENT;
+        const given how = plain_for(&p);
+        check_every_cut(&b, 1, &p, &how, &c);
+    }
+}
+
 /* ---- Random images and cuts, larger; slabs without rows among them ---- */
 
 static void choose_problem(chance *c, problem *p) {
@@ -55,6 +89,7 @@ static void choose_problem(chance *c, problem *p) {
     p->options.flags = (roll_below(c, 4) ? 0 : APSIS_COMPLEMENT) | (roll_below(c, 3) ? 0 : APSIS_SIGNED);
     p->options.max_distance = limits[roll_below(c, COUNT(limits))];
     const bool is_chessboard = p->options.metric == APSIS_CHESSBOARD;
+    if (roll_below(c, 3) == 0) draw_periodic(p, c);
     if (roll_below(c, 3) == 0) set_spacing(p, 3, is_chessboard ? 3 : 2, is_chessboard ? 3 : 5, 0.5);
     if (roll_below(c, 6) == 0 && !is_chessboard) { /* no common measure: rounding goes by the size of the image */
         p->options.spacing[0] = 1;
@@ -102,6 +137,7 @@ static void random_cuts(bench *b) {
 
 int main(int argc, char **argv) {
     static const test_case cases[] = {TEST(every_cut_of_every_2x5, EVERYWHERE), TEST(every_cut_of_small_ones, EVERYWHERE),
+                                      TEST(every_cut_of_every_3x4_ring, EVERYWHERE), TEST(every_cut_of_small_rings, EVERYWHERE),
                                       TEST(random_cuts, EVERYWHERE)};
     return RUN_CASES(cases, argc, argv);
 }

@@ -1,4 +1,5 @@
 /* apsis_voronoi against brute force: every small image, and images with many exclaves. */
+#include "periodic.h"
 #include "run_voronoi.h"
 
 static const given NARROW = {.set = APSIS_U8, .nearest = APSIS_I32};
@@ -15,6 +16,8 @@ static void every_4x4_image(bench *b) {
         p.options.flags = APSIS_SLICES | APSIS_CONNECTED;
         check_voronoi(b, &p, &NARROW);
         p.options.max_distance = 1.5;
+        check_voronoi(b, &p, &NARROW);
+        p.options.flags |= periodic_flags(1 + m);
         check_voronoi(b, &p, &NARROW);
     }
     free(mask);
@@ -59,6 +62,7 @@ static void choose_options(chance *c, problem *p) {
     const int64_t *ratio = ratios[roll_below(c, COUNT(ratios))];
     p->options.metric = roll_below(c, 5) ? APSIS_EUCLIDEAN : roll_below(c, 2) ? APSIS_CITY_BLOCK : APSIS_CHESSBOARD;
     p->options.flags = (roll_below(c, 8) ? APSIS_CONNECTED : 0) | (p->ndim == 3 && roll_below(c, 3) == 0 ? APSIS_SLICES : 0);
+    if (roll_below(c, 3) == 0) draw_periodic(p, c);
     if (roll_below(c, 3) == 0 && p->options.metric != APSIS_CHESSBOARD) set_spacing(p, ratio[0], ratio[1], ratio[2], 0.5);
     p->options.max_distance = limits[roll_below(c, COUNT(limits))];
 }
@@ -106,6 +110,7 @@ static void other_metrics_have_no_exclaves(bench *b) {
         p.mask = mask;
         p.options.metric = i % 4 < 2 ? APSIS_CITY_BLOCK : APSIS_CHESSBOARD;
         p.options.flags = APSIS_CONNECTED;
+        if (i % 3 == 2) draw_periodic(&p, &c);
         assert_int_equal(check_voronoi(b, &p, &NARROW), 0);
         free(mask);
     }

@@ -60,7 +60,7 @@ def distance(set: Array, *, nearest: Union[bool, DTypeLike] = False, dtype: Opti
         is nearer, the index is -1.
     periodic : bool or sequence of int, default False
         The array closes on itself along these axes, behind the last element follows the first; True: along all, but for that
-        of `slices`.  The metric is Euclidean or city-block.
+        of `slices`.
     device : str, int or sequence of int, optional
         "cpu", "best", the number of a CUDA device, or those of several; by default where the array is.
 

@@ -35,6 +35,8 @@ def test_one_axis():
 def test_ties_go_to_the_lower_index():
     assert apsis.distance([0, 1, 0, 0, 0, 1], nearest=True, dtype=None, periodic=True).tolist() == [1, 1, 1, 1, 5, 5]
     assert apsis.voronoi([0, 1, 0, 0, 0, 1], periodic=True).tolist() == [1, 1, 1, 1, 5, 5]
+    assert apsis.voronoi([0, 1, 0, 0, 0, 1], periodic=True, connected=True).tolist() == [1, 1, 1, 1, 5, 5]
+    assert apsis.distance([0, 1, 0, 0, 0, 0], metric="chessboard", dtype="int32", periodic=True).tolist() == [1, 0, 1, 2, 3, 2]
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -96,7 +98,7 @@ def test_slices_do_not_follow_each_other():
     (lambda: apsis.distance(image((3, 4)), periodic=[2]), ValueError, "periodic has the axis 2, but the array has 2 axes"),
     (lambda: apsis.distance(image((3, 4)), periodic=1), TypeError, "periodic is 1, but must be"),
     (lambda: apsis.components(image((3, 1)), periodic=True), ValueError, "at least 2"),
-    (lambda: apsis.distance(image((3, 4)), metric="chessboard", periodic=True), NotImplementedError, "chessboard"),
+    (lambda: apsis.distance(image((3, 4)), method="sweep", periodic=True), NotImplementedError, "periodic axes are for"),
     (lambda: apsis.components(image((4,)), border=False, periodic=True), ValueError, "border and inner are True alone"),
 ])
 def test_wrong_use(call, kind, words):

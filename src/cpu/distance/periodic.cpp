@@ -1,13 +1,15 @@
 // apsis_distance on the CPU in images that close on themselves, Euclidean and city-block: of sets and of label images.  The
 // back end chooses it where an axis is periodic.
 //
-// Axis by axis every pixel takes the best candidate of its line (cpu/distance/lines.h), at the cost that this has from the axes
-// before.  Beside a line along a periodic axis stand copies of it, half of one on each side: no nearest site is farther away.
-// A copy has the index of its original, and the lower index wins, so that copies change no tie.
+// Axis by axis, from the last one on, every pixel takes the best candidate of its line (cpu/distance/lines.h), at the cost that
+// this has from the axes before.  Beside a line along a periodic axis stand copies of it, half of one on each side: no nearest
+// site is farther away.  A copy has the index of its original, and the lower index wins, so that copies change no tie.
 //
-// Of a label image the nearest pixel of another value on the line is one more candidate; docs/methods.md has the proof.
+// Of a label image the nearest pixel of another value on the line is one more candidate; docs/methods.md has the proof.  In a
+// slab so are, along the last axis, the sites outside of it.
 //
 // Cost: 16 bytes a pixel, read and written for each axis, and a search with 64-bit costs of lines twice as long.
+#include "core/beyond.h"
 #include "core/copies.h"
 #include "cpu/distance/distance.h"
 #include "cpu/distance/line_buffers.h"
@@ -19,7 +21,7 @@ namespace {
 constexpr int64_t BATCH = 8;  // lines side by side that are gathered together: a cache line
 constexpr int64_t NONE = std::numeric_limits<int64_t>::min();
 
-Copies copies_of(const DistanceJob &job, int axis) { return {job.set.size[axis], job.periodic.along[axis]}; }
+Copies copies_of(const DistanceJob &job, int axis) { return {job.set.size[axis], job.is_closed(axis)}; }
 
 /// The scratch memory of one thread.
 struct Bench {
@@ -46,6 +48,7 @@ struct Bench {
 class Transform {
   public:
     Transform(const DistanceJob &job, int threads, void *scratch) : job_(job), carver_(scratch) {
+        if (job.is_found) found_ = columns_of(job, carver_);
         cost_ = carver_.take<int64_t>(job.set.pixels());
         order_ = job.nearest ? carver_.take<int64_t>(job.set.pixels()) : nullptr;
         for (int axis = 0; axis < job.axes; ++axis)
@@ -68,9 +71,11 @@ class Transform {
                              [&](int64_t i) { body(i % height, i / height); });
             };
             rows(0, [&](int64_t y, int64_t z) { start_row(side, y, z); });
-            for (int axis = 0; axis < job_.axes; ++axis)
-                parallel_for(arena, batches(axis), progress, done(axis + 1), done(axis + 2),
-                             [&](int64_t i) { solve_batch(axis, i); });
+            for (int step = 0; step < job_.axes; ++step) {
+                const int axis = job_.axes - 1 - step;
+                parallel_for(arena, batches(axis), progress, done(step + 1), done(step + 2),
+                             [&](int64_t i) { solve_batch(side, axis, i); });
+            }
             rows(job_.axes + 1, [&](int64_t y, int64_t z) { write_row(side, y, z); });
         }
     }
@@ -81,21 +86,27 @@ class Transform {
 
     /// Each site, or pixel of the background, is nearest to itself.
     void start_row(int side, int64_t y, int64_t z) const {
-        const uint8_t *const row = job_.set.row(y, z);
-        for (int64_t x = 0; x < job_.set.size[0]; ++x) {
-            const bool is_site =
-                job_.labels ? value_at(job_.set, row, x) == 0 : is_set(job_.set, row, x) != (job_.complement != (side == 1));
-            const int64_t i = index(y, z) + x;
-            cost_[i] = is_site ? 0 : NO_COST<int64_t>;
-            if (order_) order_[i] = i;
+        const auto start = [&](auto is_site_at) {
+            for (int64_t x = 0; x < job_.set.size[0]; ++x) {
+                const int64_t i = index(y, z) + x;
+                cost_[i] = is_site_at(x) ? 0 : NO_COST<int64_t>;
+                if (order_) order_[i] = job_.first_index() + i;
+            }
+        };
+        if (job_.is_found) {
+            const int64_t at = job_.axes == 3 ? z : y, first = job_.axes == 3 ? y * job_.set.size[0] : 0;
+            return start([&](int64_t x) { return found_.has(0, at, first + x) == (side == 0); });
         }
+        const uint8_t *const row = job_.set.row(y, z);
+        if (job_.labels) return start([&](int64_t x) { return value_at(job_.set, row, x) == 0; });
+        start([&](int64_t x) { return is_set(job_.set, row, x) != (job_.complement != (side == 1)); });
     }
 
     // A batch is a row, or some lines that begin side by side.
     int64_t each(int axis) const { return axis == 0 ? 1 : (job_.set.size[0] + BATCH - 1) / BATCH; }
     int64_t batches(int axis) const { return each(axis) * job_.set.size[axis == 1 ? 2 : 1] * (axis ? 1 : job_.set.size[2]); }
 
-    void solve_batch(int axis, int64_t number) const {
+    void solve_batch(int side, int axis, int64_t number) const {
         Carver carver(benches_ + bench_bytes_ * static_cast<size_t>(Arena::thread()));
         const Bench bench(job_, carver);
         const Copies copies = copies_of(job_, axis);
@@ -107,7 +118,10 @@ class Transform {
                 bench.cost[k * pitch + copies.before + i] = cost_[first + k + i * step];
                 if (order_) bench.order[k * pitch + copies.before + i] = order_[first + k + i * step];
             }
-        for (int64_t k = 0; k < count; ++k) solve_line(bench, copies, axis, k * pitch, first + k);
+        for (int64_t k = 0; k < count; ++k) {
+            solve_line(bench, copies, axis, k * pitch, first + k);
+            if (axis == job_.axes - 1) take_beyond(Beyond(job_, side), bench, copies, k * pitch, first + k);
+        }
         for (int64_t i = 0; i < copies.length; ++i)
             for (int64_t k = 0; k < count; ++k) {
                 cost_[first + k + i * step] = bench.cost[k * pitch + i];
@@ -143,12 +157,27 @@ class Transform {
             if (i >= copies.length) continue;
             for (const int64_t end : {left[i], right}) {
                 if (end == NONE) continue;
-                const int64_t way = table_[axis][end - i], site = first + copies.original(end) * step;
-                if (way > cost[i] || (way == cost[i] && (!order || site >= order[i]))) continue;
-                cost[i] = way;
-                if (order) order[i] = site;
+                const int64_t site = first + copies.original(end) * step;
+                take_better(cost, order, i, table_[axis][end - i], job_.first_index() + site);
             }
         }
+    }
+
+    /// Takes the sites of a column outside of a slab, if they are better.
+    void take_beyond(const Beyond &beyond, const Bench &bench, const Copies &copies, int64_t at, int64_t column) const {
+        int64_t *const cost = bench.cost + at, *const order = order_ ? bench.order + at : nullptr;
+        const int64_t weight = job_.measure.weight[job_.axes - 1];
+        for (int64_t i = 0; beyond.any() && i < copies.length; ++i)
+            beyond.for_sites(column, i, [&](int64_t offset, int64_t site) {
+                take_better(cost, order, i, axis_cost<int64_t>(job_.measure.metric, weight, offset), site);
+            });
+    }
+
+    /// Takes a site for pixel i of a line, if it is better.
+    static void take_better(int64_t *cost, int64_t *order, int64_t i, int64_t way, int64_t site) {
+        if (way > cost[i] || (way == cost[i] && (!order || site >= order[i]))) return;
+        cost[i] = way;
+        if (order) order[i] = site;
     }
 
     void write_row(int side, int64_t y, int64_t z) const {
@@ -161,6 +190,7 @@ class Transform {
 
     const DistanceJob &job_;
     Carver carver_;
+    Columns found_;           // if the set is found: its words
     int64_t *cost_, *order_;  // [pixel]: of the best candidate yet; its index
     int64_t *table_[3] = {};
     uint8_t *benches_;  // [thread]

@@ -25,7 +25,7 @@ class Exclaves {
     using Index = typename Map::Index;
 
   public:
-    Exclaves(const VoronoiJob &job, Carver &carver) : map_(job.nearest, job.measure, job.axes) {
+    Exclaves(const VoronoiJob &job, Carver &carver) : map_(job.nearest, job.measure, job.axes, job.periodic) {
         const int64_t words = static_cast<int64_t>(map_.words());
         map_.suspects = carver.take<uint32_t>(words);
         for (Front<Index> *front : {&current_, &next_})

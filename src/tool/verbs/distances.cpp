@@ -58,9 +58,7 @@ void DistanceSettings::check_auto(const std::string &why) const {
 }
 
 void DistanceSettings::check_periodic(const InputSettings &reading) const {
-    if (!reading.periodic) return;
-    check_auto("--periodic");
-    if (metric == APSIS_CHESSBOARD) usage("--periodic is for --metric euclidean or city-block, but --metric is chessboard");
+    if (reading.periodic) check_auto("--periodic");
 }
 
 void DistanceSettings::fill_in(apsis_options &options) const {

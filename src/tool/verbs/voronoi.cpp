@@ -66,8 +66,6 @@ void Voronoi::check() {
     settings_.check(volume());
     if (labels()) settings_.check_auto("--labels");
     settings_.check_periodic(request_.reading);
-    if (connected_ && request_.reading.periodic)
-        usage("--connected is for images with borders, but --periodic closes this one: use one of them");
     if (mixed_ && settings_.method_word().rfind("sweep", 0) != 0)
         usage("--mixed is for --method sweep, but --method is " + settings_.method_word());
     if (mixed_ && connected_) usage("--mixed leaves exclaves, but --connected hides them: use one of them");
