@@ -183,6 +183,16 @@ static void place(apsis_slab_labels *slabs, int64_t slab_count, int64_t columns,
     }
 }
 
+apsis_status bridge_slab_statistics(apsis_context *context, apsis_image labels, void *labels_data, int64_t start,
+                                    apsis_part *parts, int64_t capacity, int64_t *count, const apsis_options *options) {
+    return apsis_slab_statistics(context, with_data(&labels, labels_data), start, parts, capacity, count, options);
+}
+
+apsis_status bridge_slab_contacts(apsis_context *context, apsis_image labels, void *labels_data, const int64_t *before,
+                                  apsis_contact *contacts, int64_t capacity, int64_t *count, const apsis_options *options) {
+    return apsis_slab_contacts(context, with_data(&labels, labels_data), before, contacts, capacity, count, options);
+}
+
 apsis_status bridge_slab_join(apsis_context *context, int32_t ndim, const int64_t *size, apsis_slab_labels *slabs,
                               int64_t slab_count, int64_t columns, int64_t *faces, apsis_part *parts, int64_t *numbers,
                               int64_t capacity, int64_t *count, const apsis_options *options) {

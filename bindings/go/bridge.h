@@ -69,6 +69,10 @@ apsis_status bridge_slab_geodesic(apsis_context *context, apsis_image set, void 
 apsis_status bridge_slab_parts(apsis_context *context, apsis_image set, void *set_data, int64_t start, int64_t *first,
                                int64_t *last, apsis_part *parts, int64_t capacity, int64_t *rows, int64_t *count,
                                const apsis_options *options);
+apsis_status bridge_slab_statistics(apsis_context *context, apsis_image labels, void *labels_data, int64_t start,
+                                    apsis_part *parts, int64_t capacity, int64_t *count, const apsis_options *options);
+apsis_status bridge_slab_contacts(apsis_context *context, apsis_image labels, void *labels_data, const int64_t *before,
+                                  apsis_contact *contacts, int64_t capacity, int64_t *count, const apsis_options *options);
 apsis_status bridge_slab_join(apsis_context *context, int32_t ndim, const int64_t *size, apsis_slab_labels *slabs,
                               int64_t slab_count, int64_t columns, int64_t *faces, apsis_part *parts, int64_t *numbers,
                               int64_t capacity, int64_t *count, const apsis_options *options);

@@ -78,11 +78,13 @@ func (o *Options) selects() bool {
 
 // told is how many numbers slabs of maps tell each way.
 func (o *Options) told(columns int) int {
-	if o != nil && o.Flags&LabelImage != 0 {
+	if o.byLabels() {
 		return 3 * columns
 	}
 	return columns
 }
+
+func (o *Options) byLabels() bool { return o != nil && o.Flags&LabelImage != 0 }
 
 func (o *Options) forC() *C.apsis_options {
 	if o == nil {

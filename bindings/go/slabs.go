@@ -185,7 +185,7 @@ func (c *Context) SlabGeodesic(set, seeds Image, slab Beside, paths *Paths, dist
 	return int64(n), err
 }
 
-// SlabParts numbers the components of a slab, and with statistics tells what is known of each.  The options, the same as in
+// SlabParts numbers the components of a slab, and with statistics, and of label images, tells what is known of each.  The options, the same as in
 // SlabJoin and SlabComponents, leave none out here: the rest of one may be in other slabs.
 func (c *Context) SlabParts(set Image, start int64, statistics bool, options *Options) (*Labels, error) {
 	if err := wrongOf("set", set); err != nil {
@@ -193,7 +193,7 @@ func (c *Context) SlabParts(set Image, start int64, statistics bool, options *Op
 	}
 	columns := set.columns()
 	told := &Labels{Start: start, First: make([]int64, columns), Last: make([]int64, columns)}
-	if statistics || options.selects() {
+	if statistics || options.selects() || options.byLabels() {
 		told.Parts = make([]Part, room)
 	}
 	for {

@@ -183,16 +183,11 @@ func (c *Context) Statistics(set, labels Image, options *Options) ([]Component, 
 // ValueStatistics says what is known of each value of a label image, wherever its pixels are, in ascending order; of 0, the
 // background, too.
 func (c *Context) ValueStatistics(labels Image) ([]Component, error) {
-	known := make([]Component, room)
-	n, err := c.values(labels, known, nil)
-	if err == nil && n > room {
-		known = make([]Component, n)
-		n, err = c.values(labels, known, nil)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return known[:n], nil
+	return asked(room, func(known []Component, n *C.int64_t) error {
+		found, err := c.values(labels, known, nil)
+		*n = C.int64_t(found)
+		return err
+	})
 }
 
 // ValueTable says what is known of the values 0, 1, ..., below capacity, by value: of one that does not occur the area is 0.
@@ -225,40 +220,24 @@ func (c *Context) values(labels Image, known []Component, options *Options) (cou
 
 // Contacts says which values of a label image touch, and how much, in ascending order; 0, the background, touches nothing.
 func (c *Context) Contacts(labels Image, options *Options) ([]Contact, error) {
-	if err := wrongOf("labels", labels); err != nil {
-		return nil, err
-	}
-	known, n := make([]Contact, room), C.int64_t(0)
-	err := c.check(C.bridge_contacts(c.handle, labels.is, labels.data, (*C.apsis_contact)(unsafe.Pointer(&known[0])), room, &n,
-		options.forC()))
-	if err == nil && n > room {
-		known = make([]Contact, n)
-		err = c.check(C.bridge_contacts(c.handle, labels.is, labels.data, (*C.apsis_contact)(unsafe.Pointer(&known[0])), n, &n,
+	return asked(room, func(known []Contact, n *C.int64_t) error {
+		if err := wrongOf("labels", labels); err != nil {
+			return err
+		}
+		return c.check(C.bridge_contacts(c.handle, labels.is, labels.data, addressOfContacts(known), C.int64_t(len(known)), n,
 			options.forC()))
-	}
-	if err != nil {
-		return nil, err
-	}
-	return known[:n], nil
+	})
 }
 
 // Measures says what is wanted of each value of a label image but 0, in ascending order; grey has the intensities, or is None.
 func (c *Context) Measures(labels, grey Image, wanted Wanted, options *Options) ([]ValueMeasure, error) {
-	if err := wrongOf("labels", labels, "grey", grey); err != nil {
-		return nil, err
-	}
-	for known := make([]ValueMeasure, room); ; {
-		n := C.int64_t(0)
-		err := c.check(C.bridge_measures(c.handle, labels.is, labels.data, grey.is, grey.data, C.uint32_t(wanted),
-			(*C.apsis_measure)(unsafe.Pointer(&known[0])), C.int64_t(len(known)), &n, options.forC()))
-		if err != nil {
-			return nil, err
+	return asked(room, func(known []ValueMeasure, n *C.int64_t) error {
+		if err := wrongOf("labels", labels, "grey", grey); err != nil {
+			return err
 		}
-		if int(n) <= len(known) {
-			return known[:n], nil
-		}
-		known = make([]ValueMeasure, n)
-	}
+		return c.check(C.bridge_measures(c.handle, labels.is, labels.data, grey.is, grey.data, C.uint32_t(wanted),
+			(*C.apsis_measure)(unsafe.Pointer(&known[0])), C.int64_t(len(known)), n, options.forC()))
+	})
 }
 
 // Geodesic is the length of the shortest path inside the set from every pixel of it to the nearest seed, and which seed that

@@ -1,17 +1,18 @@
 """
 Maps of an image that is cut across its last dimension into slabs, so that it need not fit in one memory:
-[`summary`](@ref), [`merge`](@ref) and [`distance`](@ref); [`parts`](@ref), [`join!`](@ref) and [`components`](@ref);
-[`relax!`](@ref) and [`geodesic`](@ref).
+[`summary`](@ref), [`merge`](@ref) and [`distance`](@ref) or [`voronoi`](@ref); [`parts`](@ref), [`join!`](@ref) and
+[`components`](@ref); [`relax!`](@ref) and [`geodesic`](@ref); [`statistics`](@ref) and [`contacts`](@ref).
 
 The results are those of the whole image in the slab, with the same options, indices too.  `start` is how many rows of the
 image (in 3-D planes) are before a slab, and `extent` how many there are.  What slabs tell each other are arrays of `Int64` of
-the size of a row.  Numbers in them are the library's, rows and indices from 0 on: programs in other languages read them, too.
+the size of a row, for maps of label images three rows.  Numbers in them are the library's, rows and indices from 0 on: programs
+in other languages read them, too.
 """
 module Slabs
 
-using ..Apsis: Apsis, CImage, COMPLEMENT, COptions, Component, LENGTHS, SIGNED, as_set, check, check_dimensions, check_output,
-               context_on, count_from_one, count_from_one!, device_of, flags, known_of, options, prepare, reference,
-               results, symbol
+using ..Apsis: Apsis, BORDER, CImage, COMPLEMENT, COptions, Component, Contact, LABELS, LENGTHS, SIGNED, as_given, as_labels,
+               as_set, check, check_dimensions, check_output, context_on, count_from_one, count_from_one!, device_of, flags,
+               known_of, label_type, options, prepare, reference, results, symbol
 
 struct CSlab
     start::Int64
@@ -60,14 +61,17 @@ end
 # ---- Distance ----
 
 """
-    summary(set, start; complement=false, context)
+    summary(set, start; complement=false, labels=false, context)
 
 The first and the last row of each column that is in the set; `typemax(Int64)` and -1 where there is none.
+
+With `labels=true` the first and the last run of a label: their rows, then the nearest rows beyond the runs, and the labels, one
+behind the other along a last dimension.
 """
-function summary(set::AbstractArray, start; complement=false, context=context_on(device_of(set)))
-    set = as_slab(set)
-    first, last = row_of(set, typemax(Int64)), row_of(set, -1)
-    asked = options(set; flags=flags(COMPLEMENT => complement))
+function summary(set::AbstractArray, start; complement=false, labels=false, context=context_on(device_of(set)))
+    set = as_slab(set, labels)
+    first, last = fill(typemax(Int64), told_size(set, labels)), fill(Int64(-1), told_size(set, labels))
+    asked = options(set; flags=flags(COMPLEMENT => complement, LABELS => labels))
     prepare(context, set)
     GC.@preserve set check(context, ccall(symbol(:apsis_slab_summary), Cint,
         (Ptr{Cvoid}, Ptr{CImage}, Int64, Ptr{Int64}, Ptr{Int64}, Ptr{COptions}),
@@ -76,18 +80,22 @@ function summary(set::AbstractArray, start; complement=false, context=context_on
 end
 
 """
-    merge(summaries...)
+    merge(summaries...; labels=false)
 
-The first and the last rows of several slabs, in any order and grouping, as of one.
+The first and the last rows of several slabs, in any order and grouping, as of one.  Slabs of label images must follow each
+other, from the top or from the bottom.
 """
-function merge(one, others...)
+function merge(one, others...; labels=false)
     first, last = copy(one[1]), copy(one[2])
+    labels && size(first)[end] != 3 &&
+        throw(DimensionMismatch("summary 1 is $(size(first)), but with labels the last dimension has 3"))
     for (k, rows) in enumerate((one, others...)), array in rows
         check_row("summary $k", array, size(first))
     end
+    name, columns = labels ? (:apsis_slab_merge_labels, div(length(first), 3)) : (:apsis_slab_merge, length(first))
     for other in others
-        GC.@preserve first last other ccall(symbol(:apsis_slab_merge), Cvoid,
-            (Int64, Ptr{Int64}, Ptr{Int64}, Ptr{Int64}, Ptr{Int64}), length(first), other[1], other[2], first, last)
+        GC.@preserve first last other ccall(symbol(name), Cvoid,
+            (Int64, Ptr{Int64}, Ptr{Int64}, Ptr{Int64}, Ptr{Int64}), columns, other[1], other[2], first, last)
     end
     return first, last
 end
@@ -95,27 +103,46 @@ end
 """
     distance(set, start, extent; above=nothing, below=nothing, complement_above=nothing, complement_below=nothing,
              nearest=false, type=Float32, out=nothing, spacing=1, metric=:euclidean, max_distance=0, complement=false,
-             signed=false, context)
+             signed=false, labels=false, border=false, context)
 
 What `Apsis.distance` gives.  `above` is the last rows of all slabs before it, as [`merge`](@ref) gives them, and `below` the
 first rows of those behind it; `nothing` if there is none.  With `signed` the same of the complement is needed.
 """
 function distance(set::AbstractArray, start, extent; above=nothing, below=nothing, complement_above=nothing,
                   complement_below=nothing, nearest=false, type=Float32, out=nothing, complement=false, signed=false,
-                  context=context_on(device_of(set)), kw...)
-    set = as_slab(set)
+                  labels=false, border=false, context=context_on(device_of(set)), kw...)
+    set = as_slab(set, labels)
     rows = (above=above, below=below, complement_above=complement_above, complement_below=complement_below)
-    for (name, row) in pairs(rows)
-        row === nothing || check_row(name, row, size(set)[1:end-1])
-    end
+    check_rows(rows, told_size(set, labels))
     out, site = outputs(set, extent, out, type, nearest)
-    asked = options(set; flags=flags(COMPLEMENT => complement, SIGNED => signed), kw...)
+    asked = options(set; flags=flags(COMPLEMENT => complement, SIGNED => signed, LABELS => labels, BORDER => border), kw...)
     prepare(context, set)
     GC.@preserve set rows out site check(context, ccall(symbol(:apsis_slab_distance), Cint,
         (Ptr{Cvoid}, Ptr{CImage}, Ptr{CSlab}, Ptr{CImage}, Ptr{CImage}, Ptr{COptions}),
         context.handle, reference(set), Ref(CSlab(start, extent, map(address, Tuple(rows))...)), reference(out),
         reference(site), asked))
     return results(out, count_from_one!(site))
+end
+
+"""
+    voronoi(set, start, extent; above=nothing, below=nothing, out=nothing, spacing=1, metric=:euclidean, max_distance=0,
+            complement=false, labels=false, context)
+
+What `Apsis.voronoi` gives: the complete map, with `labels=true` of the labels of sites.  As for [`distance`](@ref).
+"""
+function voronoi(set::AbstractArray, start, extent; above=nothing, below=nothing, out=nothing, complement=false, labels=false,
+                 context=context_on(device_of(set)), kw...)
+    set = as_slab(set, labels)
+    rows = (above=above, below=below)
+    check_rows(rows, told_size(set, labels))
+    out = out === nothing ? similar(set, labels ? label_type(set) : index_type(set, extent)) : out
+    check_output("out", out, set, (Int32, Int64))
+    asked = options(set; flags=flags(COMPLEMENT => complement, LABELS => labels), kw...)
+    prepare(context, set)
+    GC.@preserve set rows out check(context, ccall(symbol(:apsis_slab_voronoi), Cint,
+        (Ptr{Cvoid}, Ptr{CImage}, Ptr{CSlab}, Ptr{CImage}, Ptr{COptions}), context.handle, reference(set),
+        Ref(CSlab(start, extent, address(above), address(below), C_NULL, C_NULL)), reference(out), asked))
+    return labels ? out : count_from_one!(out)
 end
 
 # ---- Geodesic ----
@@ -170,9 +197,7 @@ function walk!(paths, set, seeds, start, extent, out, site; above=nothing, below
     told = (above=field(above, :last), below=field(below, :first), above_seeds=field(above, :last_seeds),
             below_seeds=field(below, :first_seeds), first=paths.first, last=paths.last, first_seeds=paths.first_seeds,
             last_seeds=paths.last_seeds)
-    for (name, row) in pairs(told)
-        row === nothing || check_row(name, row, size(set)[1:end-1])
-    end
+    check_rows(told, size(set)[1:end-1])
     changed = Ref{Int64}(0)
     asked = options(set; flags=flags(COMPLEMENT => complement), kw...)
     prepare(context, set)
@@ -204,17 +229,18 @@ end
 
 """
     parts(set, start; statistics=false, connectivity=1, largest=0, min_area=0, max_area=0, border=true, inner=true,
-          complement=false, context)
+          complement=false, labels=false, context)
 
-Numbers the components of a slab: the [`Labels`](@ref) that [`join!`](@ref) takes, with `statistics` with what is known of each.
+Numbers the components of a slab: the [`Labels`](@ref) that [`join!`](@ref) takes, with `statistics` or `labels` with what is
+known of each.  With `labels=true` every value other than 0 is a set of its own.
 Options, the same in all three calls, leave none out here: the rest of a component may be in other slabs.
 """
-function parts(set::AbstractArray, start; statistics=false, context=context_on(device_of(set)), kw...)
-    set = as_slab(set)
-    asked, selects = selection(set; kw...)
+function parts(set::AbstractArray, start; statistics=false, labels=false, context=context_on(device_of(set)), kw...)
+    set = as_slab(set, labels)
+    asked, selects = selection(set; labels=labels, kw...)
     first, last, told = row_of(set, 0), row_of(set, 0), Ref{CLabels}()
     prepare(context, set)
-    is_wanted = statistics || selects
+    is_wanted = statistics || selects || labels
     known = known_of(Part, is_wanted) do room, count
         GC.@preserve set first last room begin
             told[] = CLabels(start, 0, 0, 0, pointer(first), pointer(last), is_wanted ? pointer(room) : C_NULL, length(room),
@@ -272,18 +298,19 @@ function renumber!(slabs::AbstractVector{<:Labels}, joined::Labels; context=cont
 end
 
 """
-    components(set, labels; type=Int32, out=nothing, connectivity=1, ...)
+    components(set, slab; type=Int32, out=nothing, connectivity=1, ...)
 
 The labels that `Apsis.components` gives, in a slab whose [`Labels`](@ref) have been joined.
 """
-function components(set::AbstractArray, labels::Labels; type=Int32, out=nothing, context=context_on(device_of(set)), kw...)
-    set = as_slab(set)
-    asked, _ = selection(set; kw...)
+function components(set::AbstractArray, slab::Labels; type=Int32, out=nothing, labels=false,
+                    context=context_on(device_of(set)), kw...)
+    set = as_slab(set, labels)
+    asked, _ = selection(set; labels=labels, kw...)
     out = out === nothing ? similar(set, type) : out
     check_output("out", out, set, (Int32, Int64, Bool, UInt8))
-    told = raw([labels], size(set)[1:end-1])
+    told = raw([slab], size(set)[1:end-1])
     prepare(context, set)
-    GC.@preserve set labels out check(context, ccall(symbol(:apsis_slab_components), Cint,
+    GC.@preserve set slab out check(context, ccall(symbol(:apsis_slab_components), Cint,
         (Ptr{Cvoid}, Ptr{CImage}, Ptr{CLabels}, Ptr{CImage}, Ptr{COptions}),
         context.handle, reference(set), told, reference(out), asked))
     return out
@@ -302,12 +329,15 @@ end
 
 # ---- What they share ----
 
-function as_slab(set)
+function as_slab(set, labels=false)
     check_dimensions(set)
-    return as_set(set)
+    return as_given(set, labels)
 end
 
 row_of(set, value) = fill(Int64(value), size(set)[1:end-1])
+
+"The size of what slabs of maps tell each way."
+told_size(set, labels) = labels ? (size(set)[1:end-1]..., 3) : size(set)[1:end-1]
 
 address(::Nothing) = C_NULL
 address(array) = pointer(array)
@@ -317,18 +347,28 @@ function check_row(name, row, size_of_row)
     size(row) == size_of_row || throw(DimensionMismatch("$name is $(size(row)), but a row is $size_of_row"))
 end
 
+"Those that are given."
+function check_rows(rows, size_of_row)
+    for (name, row) in pairs(rows)
+        row === nothing || check_row(name, row, size_of_row)
+    end
+end
+
 "Maps of a slab that are asked for: that of lengths, and that of indices, which are those of the whole image."
 function outputs(set, extent, out, type, nearest)
     out = out === nothing && type !== nothing ? similar(set, type) : out
     check_output("out", out, set, LENGTHS)
     nearest || return out, nothing
-    pixels = Int128(extent) * prod(size(set)[1:end-1])
-    return out, similar(set, pixels < typemax(Int32) ? Int32 : Int64)
+    return out, similar(set, index_type(set, extent))
 end
 
+"The type of indices in an image of so many rows."
+index_type(set, extent) = Int128(extent) * prod(size(set)[1:end-1]) < typemax(Int32) ? Int32 : Int64
+
 "The options of components, and whether they leave any out."
-function selection(set; connectivity=1, largest=0, min_area=0, max_area=0, border=true, inner=true, complement=false)
-    chosen = flags(COMPLEMENT => complement, Apsis.NO_BORDER => !border, Apsis.NO_INNER => !inner)
+function selection(set; connectivity=1, largest=0, min_area=0, max_area=0, border=true, inner=true, complement=false,
+                   labels=false)
+    chosen = flags(COMPLEMENT => complement, Apsis.NO_BORDER => !border, Apsis.NO_INNER => !inner, LABELS => labels)
     asked = options(set; connectivity=connectivity, largest=largest, min_area=min_area, max_area=max_area, flags=chosen)
     return asked, !border || !inner || largest != 0 || min_area != 0 || max_area != 0
 end
@@ -352,5 +392,7 @@ function take_before!(slabs, told)
         slab.before = each.before
     end
 end
+
+include("slab_values.jl")
 
 end

@@ -14,6 +14,18 @@ rows(image) = [(start + 1):stop for (start, stop) in zip(STARTS, [STARTS[2:end];
 whole(parts) = cat(parts...; dims=ndims(parts[1]))
 images(density) = [rand(MersenneTwister(24), size...) .< density for size in [(17, 23), (8, 9, 11)]]
 
+"Three values in cells of some elements, and 0."
+function label_images()
+    return map(images(0.6)) do set
+        image = UInt16.(set)
+        for (i, p) in enumerate(CartesianIndices(image))
+            above = CartesianIndex(Tuple(p)[1:end-1]..., Tuple(p)[end] - 1)
+            image[p] = i % 5 > 1 && above in CartesianIndices(image) ? image[above] : image[p] * (1 + 300 * (i % 3))
+        end
+        image
+    end
+end
+
 merged(told) = isempty(told) ? (nothing, nothing) : Slabs.merge(told...)
 
 @testset "slabs" begin
@@ -34,6 +46,52 @@ merged(told) = isempty(told) ? (nothing, nothing) : Slabs.merge(told...)
         image, out = images(0.1)[1], zeros(Float64, 17, 4)
         @test Slabs.distance(image[:, 1:4], 0, 4; out=out) === out && out == Apsis.distance(image[:, 1:4]; type=Float64)
         @test Slabs.distance(trues(3, 1), 2^30 - 1, 2^30; nearest=true)[2] == reshape(1:3, 3, 1) .+ 3 * (2^30 - 1)
+    end
+
+    @testset "maps of labels" begin
+        for image in label_images(), how in [NamedTuple(), (border=true, spacing=(3, 2, 1)[1:ndims(image)])]
+            told = [Slabs.summary(slab(image, r), r.start - 1; labels=true) for r in rows(image)]
+            merged_labels(of) = isempty(of) ? (nothing, nothing) : Slabs.merge(of...; labels=true)
+            maps = map(enumerate(rows(image))) do (k, r)
+                sides = (above=merged_labels(told[1:k-1])[2], below=merged_labels(told[k+1:end])[1])
+                (Slabs.distance(slab(image, r), r.start - 1, extent(image); labels=true, nearest=true, sides..., how...),
+                 Slabs.voronoi(slab(image, r), r.start - 1, extent(image); labels=true, max_distance=3, sides...))
+            end
+            distances = first.(maps)
+            @test (whole(first.(distances)), whole(last.(distances))) ==
+                  Apsis.distance(image; labels=true, nearest=true, how...)
+            @test whole(last.(maps)) == Apsis.voronoi(image; labels=true, max_distance=3)
+        end
+        for image in images(0.1)
+            told = [Slabs.summary(slab(image, r), r.start - 1) for r in rows(image)]
+            maps = map(enumerate(rows(image))) do (k, r)
+                Slabs.voronoi(slab(image, r), r.start - 1, extent(image); above=merged(told[1:k-1])[2],
+                              below=merged(told[k+1:end])[1])
+            end
+            @test whole(maps) == Apsis.voronoi(image)
+        end
+    end
+
+    @testset "components, values and contacts of labels" begin
+        for image in label_images(), how in [NamedTuple(), (connectivity=2,), (connectivity=2, min_area=2)]
+            labels, count, known = Apsis.components(image; labels=true, statistics=true, how...)
+            told = [Slabs.parts(slab(image, r), r.start - 1; labels=true, how...) for r in rows(image)]
+            joined = Slabs.join!(told, size(image); labels=true, how...)
+            @test joined.count == count && Slabs.measure(joined.parts) == known
+            parts = zip(rows(image), told)
+            @test whole([Slabs.components(slab(image, r), each; labels=true, how...) for (r, each) in parts]) == labels
+        end
+        for image in label_images(), how in [NamedTuple(), (connectivity=2,)], spacing in [1, (2, 3, 5)[1:ndims(image)]]
+            told = [Slabs.statistics(slab(image, r), r.start - 1) for r in rows(image)]
+            @test Slabs.measure(Slabs.merge_parts(told...)) == Apsis.statistics(image)
+            before(r) = r.start > 1 ? slab(image, r.start - 1) : nothing
+            touching = [Slabs.contacts(slab(image, r); before=before(r), spacing=spacing, how...) for r in rows(image)]
+            @test Slabs.merge_contacts(ndims(image), touching...; spacing=spacing) ==
+                  Apsis.contacts(image; spacing=spacing, how...)
+        end
+        numbers = reshape(Int32.(1:10000), 100, 100)
+        @test length(Slabs.statistics(numbers, 0)) == 10000 && length(Slabs.contacts(numbers)) == 2 * 100 * 99
+        @test isempty(Slabs.merge_parts()) && isempty(Slabs.merge_contacts(2))
     end
 
     @testset "geodesic" begin
@@ -88,6 +146,12 @@ merged(told) = isempty(told) ? (nothing, nothing) : Slabs.merge(told...)
         @test fails(distance(1, 3; above=row, signed=true), Apsis.ApsisError, "complement_above[1] is -1")
         @test fails(() -> Slabs.summary(falses(3), 0), ArgumentError, "the set has 1 dimensions")
         @test fails(() -> Slabs.merge((row, row), (row, row[2:3])), DimensionMismatch, "summary 2 is (2,), but a row is (3,)")
+        @test fails(distance(1, 3; above=row, labels=true), DimensionMismatch, "above is (3,), but a row is (3, 3)")
+        @test fails(() -> Slabs.merge((row[1:2], row[1:2]); labels=true), DimensionMismatch, "the last dimension has 3")
+        @test fails(() -> Slabs.contacts(UInt8.(set); before=[1, 2]), DimensionMismatch, "before is (2,), but a row is (3,)")
+        @test fails(() -> Slabs.statistics(zeros(3, 2), 0), ArgumentError, "labels are integers or bools")
+        @test fails(() -> Slabs.statistics(UInt8.(set), -1), Apsis.ApsisError, "start is -1")
+        @test fails(() -> Slabs.merge_contacts(4), ArgumentError, "dimensions is 4, but must be 2 or 3")
         relax(paths; kw...) = () -> Slabs.relax!(paths, set, set, 1, 3; kw...)
         @test fails(relax(Slabs.Paths((3,); nearest=true); above=Slabs.Paths((3,))), Apsis.ApsisError,
                     "above_seeds is nothing, but nearest seeds are wanted")
