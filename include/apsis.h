@@ -310,7 +310,8 @@ APSIS_API apsis_status apsis_create(int version, int device, apsis_context **con
 
 /**
  * Makes a context that spreads APSIS_HOST images over several CUDA devices.  The bytes
- * are the same.  apsis_distance and apsis_components are cut into slabs.  The distance
+ * are the same.  apsis_distance, complete Voronoi maps, apsis_components, apsis_statistics
+ * and apsis_contacts are cut into slabs, but for those with delta or periodic axes.  The distance
  * fields of apsis_eccentricity are shared out, where the devices can read each other's memory;
  * each needs as much as one alone.  What is neither runs on the first device, as do calls with
  * APSIS_DEVICE images.  The stream, workspace and allocator of the context are those of the

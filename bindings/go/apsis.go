@@ -50,8 +50,8 @@ func New(device int) (*Context, error) {
 	})
 }
 
-// NewDevices makes a context that spreads images in memory of the host over several CUDA devices: distance maps, and complete
-// Voronoi maps.  Other calls run on the first.  One that is listed twice has two slabs.
+// NewDevices makes a context that spreads images in memory of the host over several CUDA devices: distance maps, complete
+// Voronoi maps, components, statistics and contacts.  Other calls run on the first.  One that is listed twice has two slabs.
 func NewDevices(devices ...int) (*Context, error) {
 	if len(devices) == 0 {
 		return nil, &Error{ErrorArgument, "NewDevices: devices is empty, but must have the number of a CUDA device"}

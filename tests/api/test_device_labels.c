@@ -220,7 +220,8 @@ static void whole_alone(bench *b) {
                  APSIS_ERROR_MEMORY, "allocator");
     options.flags = APSIS_PERIODIC_Y, options.delta = 0;
     int64_t count;
-    assert_fails(little.ctx, apsis_contacts(little.ctx, &set.image, NULL, 0, &count, &options), APSIS_ERROR_MEMORY, "allocator");
+    assert_fails(little.ctx, apsis_contacts(little.ctx, &set.image, NULL, 0, &count, &options), APSIS_ERROR_MEMORY,
+                 "allocator");
     frame_close(&set);
     frame_close(&labels);
     apsis_destroy(little.ctx);

@@ -2,12 +2,14 @@
  * Label images that are larger than the memory which the apsis command may take: components, and tables of values and contacts,
  * slab by slab.  Every file is the one that it writes when it looks at the image at once, byte for byte.
  */
+#include "tool_png.h"
 #include "tool_slabs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #define B PHOTOMETRIC_MINISBLACK
 
@@ -133,6 +135,26 @@ static void test_pages(void **state) {
     compare_tables("contacts in.tif --volume --connectivity 26 --spacing 1,2,5", "t.csv");
 }
 
+/* A PNG of more rows than are read at once: its reader goes on where the slab before has ended. */
+static void test_png(void **state) {
+    (void)state;
+    enum { W = 1500, H = 2000 };
+    static uint8_t rows[H][1 + W], packed[sizeof rows / 8];
+    for (int y = 0; y < H; ++y)
+        for (int x = 0; x < W; ++x) rows[y][1 + x] = (uint8_t)((y / 50 * 7 + x / 40 * 3) % 250);
+    uLongf size = sizeof packed;
+    assert_int_equal(compress(packed, &size, rows[0], sizeof rows), Z_OK);
+    FILE *file = fopen("in.png", "wb");
+    assert_non_null(file);
+    fwrite("\x89PNG\r\n\x1a\n", 1, 8, file);
+    put_png_chunk(file, "IHDR", (const uint8_t[13]){0, 0, W >> 8, W & 255, 0, 0, H >> 8, H & 255, 8}, 13);
+    put_png_chunk(file, "IDAT", packed, size);
+    put_png_chunk(file, "IEND", packed, 0);
+    fclose(file);
+    compare_tables("statistics in.png", "t.csv");
+    compare_tables("contacts in.png --connectivity 8", "t.json");
+}
+
 static const struct {
     const char *words, *sentence;
 } kRefused[] = {
@@ -207,8 +229,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_components, start),  cmocka_unit_test_setup(test_tables, start),
         cmocka_unit_test_setup(test_many_values, start), cmocka_unit_test_setup(test_pages, start),
-        cmocka_unit_test_setup(test_refused, start),     cmocka_unit_test_setup(test_failures, start),
-        cmocka_unit_test_setup(test_damage, start),
+        cmocka_unit_test_setup(test_png, start),         cmocka_unit_test_setup(test_refused, start),
+        cmocka_unit_test_setup(test_failures, start),    cmocka_unit_test_setup(test_damage, start),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

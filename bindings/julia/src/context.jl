@@ -38,8 +38,8 @@ end
     Context(device=:best; threads=0, progress=nothing, log=nothing)
 
 Where work runs: `:cpu`, `:best` (the first usable GPU, otherwise the CPU) or the number of a CUDA device.  A vector of numbers
-spreads distance maps and complete Voronoi maps of arrays of the host over these devices; other calls run on the first.  Use one
-from one task at a time; functions without a `context` have one for each task.
+spreads distance maps, complete Voronoi maps, components, statistics and contacts of arrays of the host over these devices; other
+calls run on the first.  Use one from one task at a time; functions without a `context` have one for each task.
 
 `progress` is told how much is done, 0 to 1, and stops the call by returning `true`; `log` is told a line now and then.
 """

@@ -98,10 +98,14 @@ class PngReader final : public PageReader {
   private:
     [[noreturn]] void refuse(const std::string &why) const { fail("cannot read " + quoted(path_) + ": " + why); }
     void open(Reader &reader) const;
+    std::unique_ptr<Reader> start();
 
     std::string path_;
     InputFile file_;
     std::int64_t row_bytes_ = 0, rows_ = 0;  // so many at once
+    std::unique_ptr<Reader> reader_;         // has read the rows before next_, if it has not come to the end
+    std::int64_t next_ = 0;
+    int passes_ = 1;  // over all rows, if they are interlaced
 };
 
 PngReader::PngReader(const std::string &path) : path_(path), file_(path) {
@@ -142,31 +146,44 @@ void PngReader::open(Reader &reader) const {
     if (!well) refuse(reader.stream.error);
 }
 
+/// A reader that is at the first row.
+std::unique_ptr<Reader> PngReader::start() {
+    auto reader = std::make_unique<Reader>();
+    open(*reader);
+    next_ = 0;
+    png_structp png = reader->png;
+    const bool well = done(png, [&] {
+        passes_ = png_set_interlace_handling(png);
+        png_start_read_image(png);
+    });
+    if (!well) refuse(reader->stream.error);
+    return reader;
+}
+
 void PngReader::read(size_t, std::int64_t from, std::int64_t to, const BlockSink &sink, const RowsReport &report) {
     const TiffPage &page = pages_[0];
     const Memory memory = allocate(row_bytes_, rows_, "rows of " + quoted(path_));
-    Reader reader;
-    open(reader);
-    png_structp png = reader.png;
+    std::unique_ptr<Reader> reader = std::move(reader_);
+    if (!reader || from < next_) reader = start();
+    png_structp png = reader->png;
     const auto check = [&](bool well) {
-        if (!well) refuse(reader.stream.error);
+        if (!well) refuse(reader->stream.error);
     };
-    int passes = 1;  // over all rows, if they are interlaced
-    check(done(png, [&] {
-        passes = png_set_interlace_handling(png);
-        png_start_read_image(png);
-    }));
-    for (std::int64_t y = 0; y < to; y += rows_) {
-        const std::int64_t rows = std::min(rows_, page.height - y);
+    while (next_ < to) {
+        const std::int64_t y = next_, rows = std::min(rows_, page.height - y);
+        next_ += rows;
         check(done(png, [&] {
-            for (int pass = 0; pass < passes; ++pass)
+            for (int pass = 0; pass < passes_; ++pass)
                 for (std::int64_t row = 0; row < rows; ++row) png_read_row(png, memory.get() + row * row_bytes_, nullptr);
         }));
         if (y + rows <= from) continue;
         sink({0, y, page.width, rows, memory.get(), row_bytes_});
         report(y + rows);
     }
-    if (to == page.height) check(done(png, [&] { png_read_end(png, nullptr); }));
+    if (to < page.height)
+        reader_ = std::move(reader);
+    else
+        check(done(png, [&] { png_read_end(png, nullptr); }));
     if (file_.changed()) refuse("it has changed meanwhile");
 }
 

@@ -77,8 +77,8 @@ impl Context {
         Context::created(|raw| unsafe { sys::apsis_create(sys::APSIS_VERSION, number, raw) })
     }
 
-    /// Spreads images in memory of the CPU over several CUDA devices: distance maps, and complete Voronoi maps.  Other calls
-    /// run on the first.  One that is listed twice has two slabs.
+    /// Spreads images in memory of the CPU over several CUDA devices: distance maps, complete Voronoi maps,
+    /// components, statistics and contacts.  Other calls run on the first.  One that is listed twice has two slabs.
     pub fn on_devices(devices: &[i32]) -> Result<Context, Error> {
         if devices.is_empty() {
             return Err(Error::new(Status::Argument, "devices is empty, but must have the number of a CUDA device"));
