@@ -124,7 +124,8 @@ apsis_part nowhere(int64_t value) { return {-1, 0, {0, 0, 0}, {-1, -1, -1}, {0, 
 /// Finds the values to tell of, and their boxes.  A set is the value 1, wherever it is.
 std::vector<apsis_part> find_boxes(apsis_context &context, const Question &question, bool is_table, int64_t capacity) {
     std::vector<apsis_part> found[2];
-    for (int k = 0; k < 2; ++k) {
+    Stages stages(context);
+    for (int k = 0; k < 2; ++k, stages.next()) {
         StatisticsJob job;
         job.set = question.sets[k];
         job.found = &found[k];
@@ -187,7 +188,10 @@ Points points_of(apsis_context &context, const Question &question, const apsis_p
     job.distance = packed_like(job.distance, costs.get(), APSIS_HOST);
     for (int k = 0; k < 2; ++k, stages.next()) {
         job.set = packed_like(job.set, marks[!k].get(), APSIS_HOST);
-        if (count[0] > 0 && count[1] > 0) run(context, job);
+        if (count[0] > 0 && count[1] > 0)
+            run(context, job);
+        else if (const Progress told = context.progress())
+            told(1);
         each_marked(marks[k].get(), all, [&](int64_t i, uint8_t mark) {
             const double length =
                 count[!k] > 0 ? length_of<double>(job.measure, value_at(job.distance, job.distance.data, i)) : INFINITY;
@@ -258,6 +262,7 @@ void run(apsis_context &context, Question &question, apsis_surface_distances *di
         const bool may_be_many = is_wide(type) && !question.by_value;  // a set may have as many values as pixels
         if (may_be_many || type == APSIS_BIT) bytes[k] = bring_to_host(context, question.sets[k], APSIS_U8);
     }
+    Stages halves(context);
     const std::vector<apsis_part> boxes = find_boxes(context, question, distances, capacity);
     const auto values = static_cast<int64_t>(boxes.size());
     if (count) *count = !question.is_dense ? values : values ? boxes.back().value + 1 : 0;
@@ -267,6 +272,7 @@ void run(apsis_context &context, Question &question, apsis_surface_distances *di
     const int64_t told = question.is_dense ? values : std::min(values, capacity);
     context.log("surface distance: of %lld values", static_cast<long long>(told));
     Arena arena(Arena::threads_for(context.threads));
+    halves.next();
     Stages stages(context, 2 * told);
     for (int64_t i = 0; i < told; ++i) {
         const apsis_part &box = boxes[static_cast<size_t>(i)];

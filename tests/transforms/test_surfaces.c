@@ -330,6 +330,35 @@ static void balls(bench *b) {
     }
 }
 
+static int note(void *last, double done) {
+    double *told = last;
+    if (done < *told || done > 1) *told = 2; /* fails what follows */
+    if (*told <= 1) *told = done;
+    return 0;
+}
+
+/** Of values in both images, and of one in the first alone. */
+static void progress(bench *b) {
+    static uint8_t masks[2][3000];
+    for (int i = 0; i < 3000; ++i) masks[0][i] = (uint8_t)(i / 1000 + 1), masks[1][i] = i < 1500 ? 1 : 2;
+    apsis_image first = {.data = masks[0], .type = APSIS_U8, .ndim = 2, .size = {50, 60}}, second = first;
+    second.data = masks[1];
+    for (int k = 0; k < 2; ++k) {
+        apsis_options options = APSIS_OPTIONS_INIT;
+        options.flags = k ? APSIS_LABELS : 0;
+        apsis_surface_distances found[3];
+        double told = 0;
+        int calls = 0;
+        assert_ok(b->ctx, apsis_set_progress(b->ctx, note, &told));
+        assert_ok(b->ctx, apsis_surface_distance(b->ctx, &first, &second, 0, 95, 1, found, 3, NULL, &options));
+        assert_true(told == 1);
+        assert_ok(b->ctx, apsis_set_progress(b->ctx, stop_at_once, &calls));
+        assert_fails(b->ctx, apsis_surface_distance(b->ctx, &first, &second, 0, 95, 1, found, 3, NULL, &options),
+                     APSIS_ERROR_CANCELLED, "");
+        assert_int_equal(calls, 1);
+    }
+}
+
 static void bad_calls(bench *b) {
     uint8_t pixels[16] = {1};
     int32_t numbers[16] = {0, 0, 0, -3, 9};
@@ -389,7 +418,7 @@ static void bad_calls(bench *b) {
 static const test_case cases[] = {
     TEST(every_pair_of_2x3_masks, EVERYWHERE), TEST(every_2x2x2_mask, EVERYWHERE), TEST(random_surfaces, EVERYWHERE),
     TEST(random_labels, EVERYWHERE),           TEST(laws, WITH_HOST_IMAGES),       TEST(balls, WITH_HOST_IMAGES),
-    TEST(bad_calls, WITH_HOST_IMAGES),
+    TEST(progress, WITH_HOST_IMAGES),          TEST(bad_calls, WITH_HOST_IMAGES),
 };
 
 int main(int argc, char **argv) { return RUN_CASES(cases, argc, argv); }
