@@ -73,17 +73,17 @@ APSIS_API apsis_status apsis_morphology(apsis_context *context, apsis_operation 
 /* ---- Surface distances -------------------------------------------------- */
 
 /**
- * What the surface of a set is: points, and how much each of them weighs.  Of the image all that lies
- * outside is outside of the set.  Values never change; new ones may appear.
+ * What the surface of a set is: points, and how much each of them weighs.  What lies outside the
+ * image is outside of the set.  Values never change; new ones may appear.
  */
 typedef enum apsis_surface {
     /** The pixels of the set with one of their 4 (in 3-D 6) neighbours outside of it.  Each weighs 1. */
     APSIS_SURFACE_PIXELS = 0,
     /** All pixels of the set.  Each weighs 1. */
     APSIS_SURFACE_ALL = 1,
-    /** The corners of pixels at which some of the 4 (in 3-D 8) pixels are in the set, and others are not.
-     *  One weighs as much as the contour of marching squares (in 3-D the surface of marching cubes)
-     *  between the centres of these pixels has length (area), in units of spacing. */
+    /** The corners of pixels at which some of the 4 (in 3-D 8) pixels are in the set, and others
+     *  are not.  One weighs the length of the contour of marching squares (in 3-D the area of the
+     *  surface of marching cubes) between the centres of these pixels, in units of spacing. */
     APSIS_SURFACE_CORNERS = 2,
     APSIS_SURFACE_FORCE_32 = 0x7fffffff
 } apsis_surface;
@@ -117,43 +117,45 @@ typedef struct apsis_surface_distances {
  * options->spacing.  What spacings are supported the size of the image says.
  *
  *     apsis_surface_distances found;
- *     st = apsis_surface_distance(ctx, &result, &truth, APSIS_SURFACE_PIXELS, 95, 2.0, &found, 1, NULL, NULL);
+ *     st = apsis_surface_distance(ctx, &result, &truth, APSIS_SURFACE_PIXELS, 95, 2.0,
+ *                                 &found, 1, NULL, NULL);
  *
  * With APSIS_LABELS two label images are compared value by value: each value other than 0 that
  * occurs in one of them, or in both, is a pair of sets.  They are told in ascending order, the
- * first `capacity` of them; with APSIS_DENSE besides, distances[i] is of value i, as in apsis_statistics,
- * and of 0 and of one that does not occur it is what is said of sets without pixels.  A value
- * costs what the box costs that holds its pixels in both images.
+ * first `capacity` of them.  With APSIS_DENSE besides, distances[i] is of value i, as in
+ * apsis_statistics; of 0, and of a value that does not occur, it is what is said of sets without
+ * pixels.  A value costs what the box costs that holds its pixels in both images.
  *
- * So it is with
+ * Where both sets have pixels, so it is with
  *
- *     MONAI                       APSIS_SURFACE_PIXELS.  compute_hausdorff_distance is `hausdorff` and
- *                                 `hausdorff_percentile`, compute_average_surface_distance `mean[0]` and
- *                                 with symmetric=True `average`, compute_surface_dice `dice`; with
- *                                 use_subvoxels=True that of APSIS_SURFACE_CORNERS.
- *     DeepMind's surface-distance APSIS_SURFACE_CORNERS.  compute_average_surface_distance is `mean`,
- *                                 compute_robust_hausdorff `hausdorff_percentile`,
- *                                 compute_surface_overlap_at_tolerance `within` / `area`,
- *                                 compute_surface_dice_at_tolerance `dice`.
- *     scikit-image                APSIS_SURFACE_ALL.  hausdorff_distance is `hausdorff`, with
- *                                 method="modified" the larger of `mean`.
+ *     MONAI             APSIS_SURFACE_PIXELS.  compute_hausdorff_distance is `hausdorff` and
+ *                       `hausdorff_percentile`, compute_average_surface_distance `mean[0]` and with
+ *                       symmetric=True `average`, compute_surface_dice `dice`; with
+ *                       use_subvoxels=True that of APSIS_SURFACE_CORNERS.
+ *     surface-distance  (DeepMind's) APSIS_SURFACE_CORNERS.  compute_average_surface_distance is
+ *                       `mean`, compute_robust_hausdorff `hausdorff_percentile`,
+ *                       compute_surface_overlap_at_tolerance `within` / `area`,
+ *                       compute_surface_dice_at_tolerance `dice`.
+ *     scikit-image      APSIS_SURFACE_ALL.  hausdorff_distance is `hausdorff`, with
+ *                       method="modified" the larger of `mean`.
  *
- * where both sets have pixels.  Of points that weigh 1 a percentile is as numpy.percentile has it, between
- * two distances in proportion.  Of corners it is the least distance up to which that part of the area is.
+ * Of points that weigh 1 a percentile is as numpy.percentile has it, between two distances in
+ * proportion.  Of corners it is the least distance up to which that part of the area is.
  *
- * In host memory; the call returns when it is done.  The surfaces are the work of the host's cores, the
- * distances the device's.  The call takes 7 bytes of host memory for a pixel of the largest box, or 11 if the
- * square of a distance might reach 2^30, and 16 for a point of its surfaces, beside the workspace of apsis_distance and of apsis_statistics; and images of
- * APSIS_DEVICE memory are copied to the host, and bits, and sets of wider pixels, become bytes.  max_distance is not for this call.
- * Corners take spacings from 1e-60 to 1e60.
+ * In host memory; the call returns when it is done.  The surfaces are the work of the host's
+ * cores, the distances the device's.  The call takes 7 bytes of host memory for a pixel of the
+ * largest box, or 11 if the square of a distance might reach 2^30, and 16 for a point of its
+ * surfaces, beside the workspace of apsis_distance and of apsis_statistics.  Images of
+ * APSIS_DEVICE memory are copied to the host; bits, and sets of wider pixels, become bytes.
+ * max_distance is not for this call.  Corners take spacings from 1e-60 to 1e60.
  *
  * @param first, second  APSIS_BIT or an integer type, of one size.
  * @param surface        What a surface is.
  * @param percentile     From 0 to 100.
  * @param tolerance      In units of spacing, 0 or more.
  * @param distances      [capacity]: receives what is found, or NULL.
- * @param count          Receives how many values there are, 1 without APSIS_LABELS; with APSIS_DENSE one more
- *                       than the greatest.  May be NULL.
+ * @param count          Receives how many values there are, 1 without APSIS_LABELS; with
+ *                       APSIS_DENSE one more than the greatest.  May be NULL.
  */
 APSIS_API apsis_status apsis_surface_distance(apsis_context *context, const apsis_image *first,
                                               const apsis_image *second, apsis_surface surface,

@@ -78,8 +78,8 @@ void check_fit(const char *name, const std::vector<apsis_part> &parts, const int
     if (!worst) return;
     const int64_t x = worst->first % size[0], y = worst->first / size[0] % size[1], z = worst->first / size[0] / size[1];
     if (worst->value < 0)
-        throw Error(APSIS_ERROR_RANGE, "%s: pixel (%lld, %lld, %lld) is %lld, but a table of APSIS_DENSE begins with 0",
-                    name, ll(x), ll(y), ll(z), ll(worst->value));
+        throw Error(APSIS_ERROR_RANGE, "%s: pixel (%lld, %lld, %lld) is %lld, but a table of APSIS_DENSE begins with 0", name,
+                    ll(x), ll(y), ll(z), ll(worst->value));
     throw Error(APSIS_ERROR_RANGE, "%s: pixel (%lld, %lld, %lld) is %lld, but capacity is %lld, for values below that", name,
                 ll(x), ll(y), ll(z), ll(worst->value), ll(capacity));
 }

@@ -9,7 +9,10 @@ namespace apsis {
 class Stages {
   public:
     explicit Stages(apsis_context &context, int64_t count = 2)
-        : context_(context), told_(context.progress_fn), user_(context.progress_user), count_(static_cast<double>(count)) {
+        : context_(context),
+          told_(context.progress_fn),
+          user_(context.progress_user),
+          count_(static_cast<double>(count)) {
         if (!told_) return;
         context.progress_fn = [](void *stages, double done) { return static_cast<Stages *>(stages)->tell(done); };
         context.progress_user = this;

@@ -1,11 +1,12 @@
-// apsis_surface_distance: finds the box that holds a value in both images, marks both surfaces in it (runtime/surfaces.h), makes
-// the distance map of each, and reads it at the points of the other.  All that is asked for lies in the box, so that many values
-// cost little more than one.  Percentiles are found by selection, or by sorting where points weigh, and a sum is in the order of
-// points, so that it is the same on every device, with any number of threads.  Two distance maps are most of the cost.
+// apsis_surface_distance: finds the box that holds a value in both images, marks both surfaces in it (runtime/surfaces.h),
+// makes the distance map of each, and reads it at the points of the other.  All that is asked for lies in the box, so that many
+// values cost little more than one.  Percentiles are found by selection, or by sorting where points weigh, and a sum is in the
+// order of points, so that it is the same on every device, with any number of threads.  Two distance maps are most of the cost.
 #include <apsis_measures.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <memory>
 #include <vector>
 
@@ -91,8 +92,8 @@ Question check_call(const apsis_context &context, const apsis_image *first, cons
     check_sums("first: size", size);
     for (int a = 0; a < question.axes; ++a)
         if (points_along(surface, size[a]) > LONGEST_AXIS)
-            throw Error(APSIS_ERROR_UNSUPPORTED, "first: size[%d] is 2^30, but has more corners than APSIS_SURFACE_CORNERS takes",
-                        a);
+            throw Error(APSIS_ERROR_UNSUPPORTED,
+                        "first: size[%d] is 2^30, but has more corners than APSIS_SURFACE_CORNERS takes", a);
     if (question.sets[0].pixels() > 0) distances_in(question, size);  // throws if options are not for images of this size
     weigh(question);
     return question;
@@ -123,7 +124,8 @@ apsis_part nowhere(int64_t value) { return {-1, 0, {0, 0, 0}, {-1, -1, -1}, {0, 
 /// Finds the values to tell of, and their boxes.  A set is the value 1, wherever it is.
 std::vector<apsis_part> find_boxes(apsis_context &context, const Question &question, bool is_table, int64_t capacity) {
     std::vector<apsis_part> found[2];
-    for (int k = 0; k < 2; ++k) {
+    Stages stages(context);
+    for (int k = 0; k < 2; ++k, stages.next()) {
         StatisticsJob job;
         job.set = question.sets[k];
         job.found = &found[k];
@@ -150,6 +152,18 @@ struct Points {
     std::vector<Point> of[2];
 };
 
+/// Calls visit(i, mark) for each mark other than 0.  Most are 0, and eight of them are passed over at once.
+template <class Visit>
+void each_marked(const uint8_t *marks, int64_t count, Visit visit) {
+    for (int64_t i = 0; i < count;) {
+        uint64_t eight = 1;
+        if (count - i >= 8) std::memcpy(&eight, marks + i, sizeof eight);
+        for (const int64_t end = eight ? std::min(i + 8, count) : i; i < end; ++i)
+            if (marks[i]) visit(i, marks[i]);
+        if (!eight) i += 8;
+    }
+}
+
 Points points_of(apsis_context &context, const Question &question, const apsis_part &box, Arena &arena, Stages &stages) {
     SurfaceJob surface;
     surface.by_value = question.by_value, surface.value = box.value;
@@ -174,14 +188,15 @@ Points points_of(apsis_context &context, const Question &question, const apsis_p
     job.distance = packed_like(job.distance, costs.get(), APSIS_HOST);
     for (int k = 0; k < 2; ++k, stages.next()) {
         job.set = packed_like(job.set, marks[!k].get(), APSIS_HOST);
-        if (count[0] > 0 && count[1] > 0) run(context, job);
-        for (int64_t i = 0; i < all; ++i) {
-            const uint8_t mark = marks[k][static_cast<size_t>(i)];
-            if (mark == 0) continue;
+        if (count[0] > 0 && count[1] > 0)
+            run(context, job);
+        else if (const Progress told = context.progress())
+            told(1);
+        each_marked(marks[k].get(), all, [&](int64_t i, uint8_t mark) {
             const double length =
                 count[!k] > 0 ? length_of<double>(job.measure, value_at(job.distance, job.distance.data, i)) : INFINITY;
             points.of[k].push_back({length, question.weight[mark]});
-        }
+        });
     }
     return points;
 }
@@ -247,6 +262,7 @@ void run(apsis_context &context, Question &question, apsis_surface_distances *di
         const bool may_be_many = is_wide(type) && !question.by_value;  // a set may have as many values as pixels
         if (may_be_many || type == APSIS_BIT) bytes[k] = bring_to_host(context, question.sets[k], APSIS_U8);
     }
+    Stages halves(context);
     const std::vector<apsis_part> boxes = find_boxes(context, question, distances, capacity);
     const auto values = static_cast<int64_t>(boxes.size());
     if (count) *count = !question.is_dense ? values : values ? boxes.back().value + 1 : 0;
@@ -256,6 +272,7 @@ void run(apsis_context &context, Question &question, apsis_surface_distances *di
     const int64_t told = question.is_dense ? values : std::min(values, capacity);
     context.log("surface distance: of %lld values", static_cast<long long>(told));
     Arena arena(Arena::threads_for(context.threads));
+    halves.next();
     Stages stages(context, 2 * told);
     for (int64_t i = 0; i < told; ++i) {
         const apsis_part &box = boxes[static_cast<size_t>(i)];

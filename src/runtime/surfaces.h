@@ -12,9 +12,9 @@ namespace apsis {
 struct SurfaceJob {
     View image;  // in host memory, not of bits
     bool by_value = false;
-    int64_t value = 1;            // by_value: the set is its pixels, otherwise those that are not 0
-    int64_t lower[3] = {0, 0, 0}; // the first pixel of the box
-    int64_t size[3] = {0, 0, 0};  // its pixels along each axis
+    int64_t value = 1;             // by_value: the set is its pixels, otherwise those that are not 0
+    int64_t lower[3] = {0, 0, 0};  // the first pixel of the box
+    int64_t size[3] = {0, 0, 0};   // its pixels along each axis
     int axes = 2;
     apsis_surface surface = APSIS_SURFACE_PIXELS;
 };

@@ -131,7 +131,8 @@ static apsis_status surfaces(apsis_context *ctx, call_outputs *out) {
     static uint8_t corner[CALL_PIXELS] = {1};
     const apsis_image first = noise(0.9, 3), second = image(corner, APSIS_U8, 3);
     apsis_surface_distances found;
-    const apsis_status status = apsis_surface_distance(ctx, &first, &second, APSIS_SURFACE_CORNERS, 95, 2, &found, 1, NULL, NULL);
+    const apsis_status status =
+        apsis_surface_distance(ctx, &first, &second, APSIS_SURFACE_CORNERS, 95, 2, &found, 1, NULL, NULL);
     if (status == APSIS_OK) memcpy(out->parts, &found, sizeof found);
     return status;
 }

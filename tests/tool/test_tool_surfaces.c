@@ -26,7 +26,8 @@ static void test_numbers(void **state) {
     succeed("surface-distance a.tif a.tif --device cpu");
     assert_in(out_text, "Hausdorff distance 0, at 95 % 0, average 0, surface Dice 1");
     succeed("surface-distance a.tif b.tif --spacing 0.5,1 --percentile 50 --tolerance 2 --json --device cpu");
-    assert_in(out_text, "\"spacing\": [0.5, 1], \"percentile_of\": 50, \"tolerance\": 2, \"surface\": \"pixels\", \"hausdorff\": 1.5, ");
+    assert_in(out_text,
+              "\"spacing\": [0.5, 1], \"percentile_of\": 50, \"tolerance\": 2, \"surface\": \"pixels\", \"hausdorff\": 1.5, ");
     assert_in(out_text, "\"dice\": 1, \"surfaces\": [{\"points\": 16, \"area\": 16, \"within\": 16, \"largest\": 1.5, ");
     for (int i = 0; i < 200; ++i) samples[i] = 0;
     write_tiff("b.tif", &kBytes, 20, 10, 1);

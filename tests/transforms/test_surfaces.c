@@ -184,8 +184,8 @@ static void every_pair_of_2x3_masks(bench *b) {
     for (int i = 0; i < 3 * 4096; i += 4096 / effort(4096)) {
         uint8_t masks[2][6];
         for (int k = 0; k < 12; ++k) masks[k / 6][k % 6] = (uint8_t)(i >> k & 1);
-        question q = {new_problem(2, 2, 3, 1, masks[0]), masks[1], (apsis_surface)(i / 4096), percentiles[i % COUNT(percentiles)],
-                      i % 3};
+        question q = {new_problem(2, 2, 3, 1, masks[0]), masks[1], (apsis_surface)(i / 4096),
+                      percentiles[i % COUNT(percentiles)], i % 3};
         q.p.options.metric = metrics[i % COUNT(metrics)];
         check_surfaces(b, &q, APSIS_U8, PACKED);
     }
@@ -196,7 +196,8 @@ static void every_2x2x2_mask(bench *b) {
     for (int i = 0; i < 256; i += 256 / effort(256)) {
         uint8_t masks[2][8];
         for (int k = 0; k < 8; ++k) masks[0][k] = (uint8_t)(i >> k & 1), masks[1][k] = k == i % 8;
-        question q = {new_problem(3, 2, 2, 2, masks[0]), masks[1], APSIS_SURFACE_CORNERS, percentiles[i % COUNT(percentiles)], 1};
+        question q = {new_problem(3, 2, 2, 2, masks[0]), masks[1], APSIS_SURFACE_CORNERS, percentiles[i % COUNT(percentiles)],
+                      1};
         set_spacing(&q.p, 1 + i % 3, 1 + i % 4, 1 + i % 5, 0.75);
         check_surfaces(b, &q, APSIS_U8, PACKED);
     }
@@ -321,10 +322,40 @@ static void balls(bench *b) {
         apsis_options options = APSIS_OPTIONS_INIT;
         options.metric = metrics[k];
         apsis_surface_distances got;
-        assert_ok(b->ctx, apsis_surface_distance(b->ctx, &first, &second, APSIS_SURFACE_PIXELS, 95, 1, &got, 1, NULL, &options));
+        assert_ok(b->ctx,
+                  apsis_surface_distance(b->ctx, &first, &second, APSIS_SURFACE_PIXELS, 95, 1, &got, 1, NULL, &options));
         assert_true(got.hausdorff == want[k] && got.largest[0] == want[k]);
         assert_ok(b->ctx, apsis_surface_distance(b->ctx, &first, &first, APSIS_SURFACE_PIXELS, 95, 0, &got, 1, NULL, &options));
         assert_true(got.hausdorff == 0 && got.average == 0 && got.dice == 1 && got.points[0] == got.points[1]);
+    }
+}
+
+static int note(void *last, double done) {
+    double *told = last;
+    if (done < *told || done > 1) *told = 2; /* fails what follows */
+    if (*told <= 1) *told = done;
+    return 0;
+}
+
+/** Of values in both images, and of one in the first alone. */
+static void progress(bench *b) {
+    static uint8_t masks[2][3000];
+    for (int i = 0; i < 3000; ++i) masks[0][i] = (uint8_t)(i / 1000 + 1), masks[1][i] = i < 1500 ? 1 : 2;
+    apsis_image first = {.data = masks[0], .type = APSIS_U8, .ndim = 2, .size = {50, 60}}, second = first;
+    second.data = masks[1];
+    for (int k = 0; k < 2; ++k) {
+        apsis_options options = APSIS_OPTIONS_INIT;
+        options.flags = k ? APSIS_LABELS : 0;
+        apsis_surface_distances found[3];
+        double told = 0;
+        int calls = 0;
+        assert_ok(b->ctx, apsis_set_progress(b->ctx, note, &told));
+        assert_ok(b->ctx, apsis_surface_distance(b->ctx, &first, &second, 0, 95, 1, found, 3, NULL, &options));
+        assert_true(told == 1);
+        assert_ok(b->ctx, apsis_set_progress(b->ctx, stop_at_once, &calls));
+        assert_fails(b->ctx, apsis_surface_distance(b->ctx, &first, &second, 0, 95, 1, found, 3, NULL, &options),
+                     APSIS_ERROR_CANCELLED, "");
+        assert_int_equal(calls, 1);
     }
 }
 
@@ -336,7 +367,7 @@ static void bad_calls(bench *b) {
     apsis_options options = APSIS_OPTIONS_INIT;
     apsis_surface_distances found[4];
     int64_t count;
-#define CALL(first, second, surface, percentile, tolerance, to, room)                                                       \
+#define CALL(first, second, surface, percentile, tolerance, to, room) \
     apsis_surface_distance(b->ctx, first, second, (apsis_surface)(surface), percentile, tolerance, to, room, &count, &options)
 #define REFUSED(first, second, percentile, tolerance, to, status, text) \
     assert_fails(b->ctx, CALL(first, second, 0, percentile, tolerance, to, 1), status, text)
@@ -385,13 +416,9 @@ static void bad_calls(bench *b) {
 }
 
 static const test_case cases[] = {
-    TEST(every_pair_of_2x3_masks, EVERYWHERE),
-    TEST(every_2x2x2_mask, EVERYWHERE),
-    TEST(random_surfaces, EVERYWHERE),
-    TEST(random_labels, EVERYWHERE),
-    TEST(laws, WITH_HOST_IMAGES),
-    TEST(balls, WITH_HOST_IMAGES),
-    TEST(bad_calls, WITH_HOST_IMAGES),
+    TEST(every_pair_of_2x3_masks, EVERYWHERE), TEST(every_2x2x2_mask, EVERYWHERE), TEST(random_surfaces, EVERYWHERE),
+    TEST(random_labels, EVERYWHERE),           TEST(laws, WITH_HOST_IMAGES),       TEST(balls, WITH_HOST_IMAGES),
+    TEST(progress, WITH_HOST_IMAGES),          TEST(bad_calls, WITH_HOST_IMAGES),
 };
 
 int main(int argc, char **argv) { return RUN_CASES(cases, argc, argv); }

@@ -13,7 +13,9 @@ namespace {
 /// The bytes of a box: that of pixel (x, y, z) is at (x + 1, y + 1, z + 1), in 2-D (x + 1, y + 1, 0).
 struct Members {
     explicit Members(const SurfaceJob &job)
-        : pitch(job.size[0] + 2), plane(pitch * (job.size[1] + 2)), planes(job.axes == 3 ? job.size[2] + 2 : 1),
+        : pitch(job.size[0] + 2),
+          plane(pitch * (job.size[1] + 2)),
+          planes(job.axes == 3 ? job.size[2] + 2 : 1),
           bytes(std::make_unique<uint8_t[]>(static_cast<size_t>(plane * planes))) {}
 
     uint8_t *row(int64_t y, int64_t z) const { return bytes.get() + y * pitch + z * plane; }

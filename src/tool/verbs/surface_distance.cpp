@@ -14,7 +14,7 @@
 namespace tool {
 namespace {
 
-constexpr size_t kSurfaceMetrics = 3;  // of kMetrics: chamfer is for paths
+constexpr size_t kSurfaceMetrics = 3;                              // of kMetrics: chamfer is for paths
 constexpr const char *kSurfaces[] = {"pixels", "all", "corners"};  // in the order of apsis_surface
 
 constexpr size_t kRoom = 4096;  // values for which there is room at first
@@ -27,7 +27,7 @@ class SurfaceDistance final : public MapVerb {
                   "and a percentile of it, average symmetric surface distance and surface Dice, as MONAI, scikit-image and "
                   "DeepMind's surface-distance define them. The sets are the non-zero samples, or with --labels those of each "
                   "value.",
-                  whole_memory_help("up to 11 bytes"),
+                  whole_memory_help("11 bytes"),
                   "  apsis surface-distance found.tif truth.tif --tolerance 2\n"
                   "  apsis surface-distance organs.tif truth.tif --volume --labels --surface corners --table organs.csv\n"
                   "  apsis surface-distance found.tif truth.tif --volume --spacing 0.4,0.4,1.5 --percentile 99 --json\n") {}
@@ -61,13 +61,14 @@ void SurfaceDistance::add_to(Arguments &arguments) {
               "pairs, of IN.tif's surface and of OTHER.tif's, points, area, area within the tolerance, largest distance, "
               "percentile and mean. Default, with --labels: print it as CSV in place of the summary.",
               table_);
-    arguments.choice("--surface", kSurfaces,
-                     "What the surface of a set is. pixels: those that have one of their 4 neighbours (with --volume 6) outside "
-                     "of it or of the image, as MONAI has them. all: all its pixels, as in scikit-image's hausdorff_distance. "
-                     "corners: those of pixels, where some around are in the set and others are not, by the length of the "
-                     "contour of marching squares or the area of the surface of marching cubes, as in surface-distance. "
-                     "Default: pixels.",
-                     surface_);
+    arguments.choice(
+        "--surface", kSurfaces,
+        "What the surface of a set is. pixels: those that have one of their 4 neighbours (with --volume 6) outside "
+        "of it or of the image, as MONAI has them. all: all its pixels, as in scikit-image's hausdorff_distance. "
+        "corners: those of pixels, where some around are in the set and others are not, by the length of the "
+        "contour of marching squares or the area of the surface of marching cubes, as in surface-distance. "
+        "Default: pixels.",
+        surface_);
     arguments.number_from_0("--percentile", "P", "Which percentile of the distances to tell, up to 100. Default: 95.",
                             percentile_);
     arguments.number_from_0("--tolerance", "D",
