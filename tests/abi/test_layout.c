@@ -22,8 +22,8 @@ static void images(void **state) {
 static void options(void **state) {
     (void)state;
     const apsis_options o = APSIS_OPTIONS_INIT;
-    assert_int_equal(sizeof(apsis_options), 88);
-    assert_int_equal(o.struct_size, 88);
+    assert_int_equal(sizeof(apsis_options), 104);
+    assert_int_equal(o.struct_size, 104);
     FIELD(apsis_options, struct_size, 0, 4);
     FIELD(apsis_options, flags, 4, 4);
     FIELD(apsis_options, spacing, 8, 24);
@@ -36,6 +36,7 @@ static void options(void **state) {
     FIELD(apsis_options, max_area, 64, 8);
     FIELD(apsis_options, budget, 72, 8);
     FIELD(apsis_options, delta, 80, 8);
+    FIELD(apsis_options, weights, 88, 16);
 }
 
 static void components(void **state) {

@@ -2,7 +2,7 @@
  * apsis_eccentricity of which several share the work, devices of a context or contexts in threads, between which numbers go by
  * apsis_set_allreduce: the same bytes as of one, and all return when one fails.
  */
-#include "oracle.h"
+#include "paths.h"
 
 #include <pthread.h>
 
@@ -42,7 +42,7 @@ static problem draw_problem(chance *c, uint8_t *mask, int64_t most) {
     if (roll_below(c, 6) == 0) p.options.method = APSIS_EVERY_SOURCE;
     if (p.options.method == APSIS_AUTO && roll_below(c, 3) == 0) p.options.budget = 1 + roll_below(c, 60);
     if (p.options.metric == APSIS_EUCLIDEAN && roll_below(c, 3) == 0) set_spacing(&p, 1, 300, 1, 1); /* lengths of 64 bits */
-    draw_weights(&p, false, c);
+    draw_weights(&p, true, c);
     return p;
 }
 
