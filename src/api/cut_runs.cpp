@@ -114,7 +114,7 @@ class DistanceCut : Cut {
         part.is_found = has_found(context);
         if (part.is_found) part.set = found_set(context, part.set);
         part.slab.start = start_of(k);
-        for (int side = 0; side < sides(); ++side) {
+        for (int side = 0; part.is_slab() && side < sides(); ++side) {
             if (has_above(k)) part.slab.above[side] = row_of(last_[side], k);
             if (has_below(k)) part.slab.below[side] = row_of(first_[side], k);
         }

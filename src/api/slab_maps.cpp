@@ -178,6 +178,10 @@ SlabMap check_slab_map(const apsis_context &context, const apsis_image *set, con
         if (has_more || start > 0) check_beside("above", job.slab.above, job.columns(), -1, (start > 0 ? start : extent) - 1);
         if (has_more || end < extent) check_beside("below", job.slab.below, job.columns(), INT64_MAX, end < extent ? end : 0);
     }
+    if (!job.is_slab()) {  // what closes on itself does so in the slab
+        job.slab = Slab();
+        job.slab.extent = extent;
+    }
     if (distance) check_fits("distance", distance->type, options, job.measure, job.axes);
     check_indices_fit(name, nearest, __int128(job.columns()) * slab->extent);
     return map;
@@ -211,8 +215,8 @@ void run_between_labels(apsis_context &context, DistanceJob job, const apsis_sla
 void run_to_labels(apsis_context &context, DistanceJob job, const apsis_slab &slab, const apsis_image *cells,
                    const apsis_options &options) {
     take_cell_labels(cells, options, job);
-    if (slab.above) job.slab.above_labels = slab.above + 2 * job.columns();
-    if (slab.below) job.slab.below_labels = slab.below + 2 * job.columns();
+    if (job.slab.above[0]) job.slab.above_labels = slab.above + 2 * job.columns();
+    if (job.slab.below[0]) job.slab.below_labels = slab.below + 2 * job.columns();
     run(context, job);
 }
 
