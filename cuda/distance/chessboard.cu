@@ -18,8 +18,8 @@
 // one of 8 (or 4) bytes.
 //
 // Along a periodic axis the neighbour of the last pixel is the first one, and a shortest way goes half way around at most.  So
-// the sweeps along y and z go around once, and half once more, and along x a row has copies beside it (core/copies.h).  The halo
-// of a tile is that of the image closed.
+// the sweeps along y and z go around once, and half once more, and along x a row has copies beside it (core/copies.h).  A tile
+// has its halo across the seam.
 //
 // Of a slab all keys are stored first, those of its first and last row with their distances to the sites outside of it
 // (core/chessboard.h).  The sweeps along the last axis then begin with these.

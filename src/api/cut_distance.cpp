@@ -61,7 +61,7 @@ class DistanceCut : Cut {
         }
         const auto told = [&](const std::vector<int64_t> &rows, bool is_any) { return is_any ? row_of(rows, k) : nullptr; };
         part.slab.start = start_of(k);
-        for (int side = 0; side < sides(); ++side) {
+        for (int side = 0; part.is_slab() && side < sides(); ++side) {
             part.slab.above[side] = told(last_[side], has_above(k));
             part.slab.below[side] = told(first_[side], has_below(k));
         }

@@ -27,8 +27,8 @@ BeyondLabels::BeyondLabels(apsis_context &context, const apsis_slab &slab, Dista
 }
 
 void take_labels_beyond(const apsis_slab &slab, DistanceJob &job) {
-    if (slab.above) job.slab.above_labels = slab.above + 2 * job.columns();
-    if (slab.below) job.slab.below_labels = slab.below + 2 * job.columns();
+    if (job.slab.above[0]) job.slab.above_labels = slab.above + 2 * job.columns();
+    if (job.slab.below[0]) job.slab.below_labels = slab.below + 2 * job.columns();
 }
 
 }  // namespace apsis

@@ -158,6 +158,10 @@ SlabMap check_slab_map(const apsis_context &context, const apsis_image *set, con
         if (has_more || start > 0) check_beside("above", job.slab.above, job.columns(), -1, (start > 0 ? start : extent) - 1);
         if (has_more || end < extent) check_beside("below", job.slab.below, job.columns(), INT64_MAX, end < extent ? end : 0);
     }
+    if (!job.is_slab()) {  // what closes on itself does so in the slab
+        job.slab = Slab();
+        job.slab.extent = extent;
+    }
     if (distance) check_fits("distance", distance->type, options, job.measure, job.axes);
     check_indices_fit(name, nearest, __int128(job.columns()) * slab->extent);
     return map;
