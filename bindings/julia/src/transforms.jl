@@ -151,12 +151,12 @@ end
     surface_distance(first, second; surface=:pixels, percentile=95, tolerance=0, labels=false, spacing=1, metric=:euclidean,
                      context)
 
-Compares two sets by their surfaces: [`SurfaceDistances`](@ref).  `surface` is `:pixels`, those with a neighbour outside of the set
-(MONAI), `:all` of them (scikit-image), or `:corners`, weighted (DeepMind's surface-distance).  With `labels=true` every value other
-than 0 is a set of its own: a vector, in ascending order of the values.
+Compares two sets by their surfaces: [`SurfaceDistances`](@ref).  `surface` is `:pixels`, those with a neighbour outside of the
+set (MONAI), `:all` of them (scikit-image), or `:corners`, weighted (DeepMind's surface-distance).  With `labels=true` every
+value other than 0 is a set of its own: a vector, in ascending order of the values.
 """
-function surface_distance(first::AbstractArray, second::AbstractArray; surface=:pixels, percentile=95, tolerance=0, labels=false,
-                          context=context_on(device_of(first)), kw...)
+function surface_distance(first::AbstractArray, second::AbstractArray; surface=:pixels, percentile=95, tolerance=0,
+                          labels=false, context=context_on(device_of(first)), kw...)
     first, second = as_given(first, labels), as_given(second, labels)
     check_dimensions(first)
     size(first) == size(second) ||

@@ -198,7 +198,8 @@ class Context(Calls):
         """apsis.metrics.surface_distance in this context."""
         sources = [arrays.as_set("first", first), arrays.as_set("second", second)]
         fields = self._surface_distances(sources, surface, percentile, tolerance, spacing, metric)[0].tolist()[1:]
-        return SurfaceDistances(*(tuple(each) if isinstance(each, (list, np.ndarray)) else each for each in fields))
+        numbers: list[Any] = [tuple(each) if isinstance(each, (list, np.ndarray)) else each for each in fields]
+        return SurfaceDistances(*numbers)
 
     def label_surface_distances(self, first: Array, second: Array, *, surface: str = "pixels", percentile: float = 95,
                                 tolerance: float = 0, spacing: Spacing = None,

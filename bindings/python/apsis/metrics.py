@@ -6,10 +6,10 @@
     for each in metrics.label_surface_distances(organs, true_organs, surface="corners"):
         print(each["value"], each["hausdorff"])
 
-A surface is points: "pixels" those elements of a set that have one of their 4 neighbours, or in three axes 6, outside of it or of
-the array (MONAI); "all" all of them (scikit-image's hausdorff_distance); and "corners" the corners between elements of which some
-are in the set and others are not, each of which weighs as much as the contour of marching squares there has length, or the surface
-of marching cubes area (surface-distance, and MONAI's use_subvoxels).
+A surface is points: "pixels" those elements of a set that have one of their 4 neighbours, or in three axes 6, outside of it or
+of the array (MONAI); "all" all of them (scikit-image's hausdorff_distance); and "corners" the corners between elements of which
+some are in the set and others are not.  A corner weighs as much as the contour of marching squares there has length, or the
+surface of marching cubes area (surface-distance, and MONAI's use_subvoxels).
 """
 
 from __future__ import annotations

@@ -34,8 +34,7 @@ def pieces_of(corners):
 
 
 def areas_of(code, spacing):
-    """The length or area around the corners of a code, by what is known of each of the few kinds of pieces.  The areas are those
-    that marching cubes gives a piece alone."""
+    """The lengths or areas around the corners of a code, piece by piece, as marching cubes has them."""
     axes, sides = len(spacing), np.asarray(spacing, float)
     corners = {each for bit, each in enumerate(itertools.product((0, 1), repeat=axes)) if code >> bit & 1}
     if 2 * len(corners) > 2 ** axes:
