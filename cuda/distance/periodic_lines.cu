@@ -149,9 +149,11 @@ static __global__ void __launch_bounds__(BLOCK)
     take_beyond(View set, Beyond beyond, Measure measure, int axis, Candidates best) {
     const int64_t i = first_item();
     if (i >= set.pixels()) return;
-    beyond.for_sites(i % beyond.columns, i / beyond.columns, [&](int64_t offset, int64_t site) {
-        best.take(i, axis_cost<int64_t>(measure.metric, measure.weight[axis], offset), site);
-    });
+    const auto take = [&](const Beyond::Found &site) {
+        if (site.offset >= 0) best.take(i, axis_cost<int64_t>(measure.metric, measure.weight[axis], site.offset), site.index);
+    };
+    take(beyond.before(i % beyond.columns, i / beyond.columns));
+    take(beyond.after(i % beyond.columns, i / beyond.columns));
 }
 
 static __global__ void __launch_bounds__(BLOCK) write_candidates(View set, Candidates found, Output output) {

@@ -25,15 +25,20 @@ struct Beyond {
 
     bool any() const { return above || below; }
 
-    /// Calls body(offset, index) for those of the column of a pixel in some row of the slab: how far it is, and where.
-    template <class Body>
-    APSIS_BOTH void for_sites(int64_t column, int64_t row, Body body) const {
-        const int64_t at = start + row, last = above ? above[column] : -1, first = below ? below[column] : INT64_MAX;
-        if (last >= 0) {
-            const int64_t site = last - are_runs;
-            body((site < start ? at : at + extent) - site, site * columns + column);
-        }
-        if (first < INT64_MAX) body((first < end ? first + extent : first) - at, first * columns + column);
+    /// How far a site is from a pixel, and its index; of none, -1 and -1.
+    struct Found {
+        int64_t offset, index;
+    };
+    /// The last one before the slab in the column of a pixel in some row of the slab, and the first one after it.
+    APSIS_BOTH Found before(int64_t column, int64_t row) const {
+        if (!above || above[column] < 0) return {-1, -1};
+        const int64_t site = above[column] - are_runs;
+        return {start + row - site + (site < start ? 0 : extent), site * columns + column};
+    }
+    APSIS_BOTH Found after(int64_t column, int64_t row) const {
+        if (!below || below[column] == INT64_MAX) return {-1, -1};
+        const int64_t site = below[column];
+        return {site - start - row + (site < end ? extent : 0), site * columns + column};
     }
 };
 

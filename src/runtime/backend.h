@@ -80,14 +80,15 @@ struct DistanceJob {
     template <class Body>
     void for_chessboard_beyond(int side, Body body) const {
         const int64_t height = axes == 3 ? set.size[1] : 1;
+        const Beyond sites(*this, side);
         for (const bool is_above : {true, false}) {
-            Beyond sites(*this, side);
-            (is_above ? sites.below : sites.above) = nullptr;
-            if (!sites.any()) continue;
+            if (!(is_above ? sites.above : sites.below)) continue;
             const int64_t row = is_above ? 0 : set.size[axes - 1] - 1;
-            std::vector<int32_t> entering(static_cast<size_t>(columns()), NO_CHESSBOARD);
-            for (int64_t c = 0; c < columns(); ++c)
-                sites.for_sites(c, row, [&](int64_t offset, int64_t) { entering[c] = static_cast<int32_t>(offset); });
+            std::vector<int32_t> entering(static_cast<size_t>(columns()));
+            for (int64_t c = 0; c < columns(); ++c) {
+                const int64_t offset = (is_above ? sites.before(c, row) : sites.after(c, row)).offset;
+                entering[c] = offset < 0 ? NO_CHESSBOARD : static_cast<int32_t>(offset);
+            }
             spread_chessboard(entering, set.size[0], height, is_closed(0), axes == 3 && is_closed(1));
             body(row, std::move(entering));
         }

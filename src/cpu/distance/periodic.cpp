@@ -168,9 +168,8 @@ class Transform {
         int64_t *const cost = bench.cost + at, *const order = order_ ? bench.order + at : nullptr;
         const int64_t weight = job_.measure.weight[job_.axes - 1];
         for (int64_t i = 0; beyond.any() && i < copies.length; ++i)
-            beyond.for_sites(column, i, [&](int64_t offset, int64_t site) {
-                take_better(cost, order, i, axis_cost<int64_t>(job_.measure.metric, weight, offset), site);
-            });
+            for (const auto &[offset, site] : {beyond.before(column, i), beyond.after(column, i)})
+                if (offset >= 0) take_better(cost, order, i, axis_cost<int64_t>(job_.measure.metric, weight, offset), site);
     }
 
     /// Takes a site for pixel i of a line, if it is better.
