@@ -251,19 +251,6 @@ void run(apsis_context &context, const SummaryJob &job) {
     if (!job.labels) keep_found(context, job, context.backend->summary_scratch(job), 0);
 }
 
-std::vector<int64_t> runs_of_row(apsis_context &context, const View &set, int axes, int64_t row, slabs::End end) {
-    SummaryJob job;
-    job.axes = axes;
-    job.labels = true;
-    job.set = set;
-    job.set.data += row * set.stride[axes - 1];
-    job.set.size[axes - 1] = 1;
-    std::vector<int64_t> told(static_cast<size_t>(job.told()));
-    (end == slabs::End::FIRST ? job.first : job.last) = told.data();
-    run(context, job);
-    return told;
-}
-
 void run(apsis_context &context, const VoronoiJob &job) {
     if (!job.connected) return run(context, static_cast<const DistanceJob &>(job));
     check_capture(context, job);

@@ -81,9 +81,6 @@ void check_capacity(const char *name, const void *array, int64_t capacity);
 /// Throws unless sums of coordinates in an image of this size stay below 2^63.
 void check_sums(const char *name, const int64_t size[3]);
 
-/// What one row of a label image, in 3-D plane, tells of the runs there (slabs/runs.h), as a slab that begins with row 0.
-std::vector<int64_t> runs_of_row(apsis_context &context, const View &set, int axes, int64_t row, slabs::End end);
-
 // The bytes of workspace that a job needs.
 
 size_t workspace_of(const apsis_context &context, const DistanceJob &job);

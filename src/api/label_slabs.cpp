@@ -6,6 +6,19 @@
 
 namespace apsis {
 
+std::vector<int64_t> runs_of_row(apsis_context &context, const View &set, int axes, int64_t row, slabs::End end) {
+    SummaryJob job;
+    job.axes = axes;
+    job.labels = true;
+    job.set = set;
+    job.set.data += row * set.stride[axes - 1];
+    job.set.size[axes - 1] = 1;
+    std::vector<int64_t> told(static_cast<size_t>(job.told()));
+    (end == slabs::End::FIRST ? job.first : job.last) = told.data();
+    run(context, job);
+    return told;
+}
+
 std::vector<Edge> edges_of(const apsis_slab &slab, int64_t rows) {
     std::vector<Edge> edges;
     const int64_t end = slab.start + rows;

@@ -8,6 +8,9 @@
 
 namespace apsis {
 
+/// What one row of a label image, in 3-D plane, tells of the runs there (slabs/runs.h), as a slab that begins with row 0.
+std::vector<int64_t> runs_of_row(apsis_context &context, const View &set, int axes, int64_t row, slabs::End end);
+
 /// The row of a slab next to what is above it, or below.
 struct Edge {
     const char *name;

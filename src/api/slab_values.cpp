@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "api/guard.h"
-#include "api/jobs.h"
+#include "api/label_slabs.h"
 #include "api/options.h"
 #include "slabs/values.h"
 

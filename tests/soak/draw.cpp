@@ -223,6 +223,8 @@ void draw_components(Problem &p, Dice &dice) {
     if (dice.one_in(4)) o.max_area = dice.magnitude(1, 1000000);
 }
 
+constexpr uint32_t PERIODIC = APSIS_PERIODIC_X | APSIS_PERIODIC_Y | APSIS_PERIODIC_Z;
+
 /// Of chamfer steps; a knight's move where it is one, and is taken.
 void draw_weights(Problem &p, Dice &dice) {
     apsis_options &o = p.options;
