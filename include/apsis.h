@@ -260,10 +260,11 @@ typedef struct apsis_options {
     { sizeof(apsis_options), 0, {0, 0, 0}, 0, APSIS_EUCLIDEAN, APSIS_AUTO, 0, 0, 0, 0, 0, 0, {0, 0, 0, 0} }
 
 /*
- * Weights of APSIS_CHAMFER, from 1 to 2^20: a = weights[0] is that of a step along one axis, b = weights[1]
- * along two, and c = weights[2] in 3-D along three.  In 2-D c is that of a knight's move, along one axis by
- * 1 and along the other by 2; 0: there is none.  A path is as long as its weights together, divided by a;
- * integer types hold their sum, which is in thirds by default.  Such are 2, 3 and 5, 7, 11 in 2-D, and 3, 4, 5.
+ * Weights of APSIS_CHAMFER, from 1 to 2^20: a = weights[0] is that of a step along one axis,
+ * b = weights[1] along two, and c = weights[2] in 3-D along three.  In 2-D c is that of a knight's
+ * move, along one axis by 1 and along the other by 2; 0: there is none.  A path is as long as its
+ * weights together, divided by a; integer types hold their sum, which is in thirds by default.
+ * Such are 2, 3 and 5, 7, 11 in 2-D, and 3, 4, 5.
  *
  *     a <= b <= 2a
  *     in 3-D     b <= c <= 3b/2
@@ -271,11 +272,12 @@ typedef struct apsis_options {
  *
  * Then no step is longer than a way round it, and none is left out for that way (Borgefors 1986).
  *
- * A knight's move is a straight step and a diagonal one at once, in either order: of the two pixels between
- * its ends at least one must be in the set.  So it leaps over no wall, as it does in MorphoLibJ, and leads to no
- * other component.  It takes neighbours across corners (connectivity 2), but no slabs and no periodic axes.  On a
- * CUDA context paths with it are the work of the host's cores, on copies of images in APSIS_DEVICE memory; the
- * call returns when it is done, and takes as much host memory as scratch memory on a CPU context.
+ * A knight's move is a straight step and a diagonal one at once, in either order: of the two
+ * pixels between its ends at least one must be in the set.  So it leaps over no wall, as it does in
+ * MorphoLibJ, and leads to no other component.  It takes neighbours across corners (connectivity 2),
+ * but no slabs and no periodic axes.  On a CUDA context paths with it are the work of the host's
+ * cores, on copies of images in APSIS_DEVICE memory; the call returns when it is done, and takes as
+ * much host memory as scratch memory on a CPU context.
  */
 
 
@@ -310,12 +312,12 @@ APSIS_API apsis_status apsis_create(int version, int device, apsis_context **con
 
 /**
  * Makes a context that spreads APSIS_HOST images over several CUDA devices.  The bytes
- * are the same.  apsis_distance, complete Voronoi maps, apsis_components, apsis_statistics
- * and apsis_contacts are cut into slabs, but for those with delta or periodic axes.  The distance
- * fields of apsis_eccentricity are shared out, where the devices can read each other's memory;
- * each needs as much as one alone.  What is neither runs on the first device, as do calls with
- * APSIS_DEVICE images.  The stream, workspace and allocator of the context are those of the
- * first; the others have their own.  A message tells which device has failed.
+ * are the same.  apsis_distance, complete Voronoi maps, apsis_components, apsis_statistics and
+ * apsis_contacts are cut into slabs, but for those with delta, and for most of label images that
+ * close on themselves.  The distance fields of apsis_eccentricity are shared out, where the devices
+ * can read each other's memory; each needs as much as one alone.  What is neither runs on the first
+ * device, as do calls with APSIS_DEVICE images.  The stream, workspace and allocator of the context
+ * are those of the first; the others have their own.  A message tells which device has failed.
  *
  * @param devices  [count]: CUDA device numbers.  One that is listed twice has two slabs.
  */
@@ -873,8 +875,9 @@ APSIS_API int64_t apsis_slab_merge_parts(int64_t count, apsis_part *parts);
 
 /** Which values touch, in a slab and across the cut before it: as apsis_contacts.
  *
- *  @param before  [column]: the values in the row before it; before the first slab, if the image closes on itself along the
- *                 axis that is cut, those in the last row.  NULL: there is none. */
+ *  @param before  [column]: the values in the row before it; before the first slab, if the image
+ *                 closes on itself along the axis that is cut, those in the last row.  NULL: there
+ *                 is none. */
 APSIS_API apsis_status apsis_slab_contacts(apsis_context *context, const apsis_image *labels, const int64_t *before,
                                            apsis_contact *contacts, int64_t capacity, int64_t *count,
                                            const apsis_options *options);

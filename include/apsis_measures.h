@@ -358,8 +358,8 @@ APSIS_API apsis_status apsis_measures(apsis_context *context, const apsis_image 
  * @param seeds     APSIS_BIT or an integer type; the non-zero pixels in the set.
  * @param distance  APSIS_F32 or APSIS_F64: the cost.  APSIS_I32 or APSIS_I64, for costs of an
  *                  integer type, with spacing 1 and not Euclidean: twice the cost, of chamfer
- *                  paths in sums of weights, six times by default; APSIS_ERROR_RANGE if it might not fit.  Above FLT_MAX, with
- *                  costs of APSIS_F32, an APSIS_F32 is infinity.
+ *                  paths in sums of weights, six times by default; APSIS_ERROR_RANGE if it might
+ *                  not fit.  Above FLT_MAX, with costs of APSIS_F32, an APSIS_F32 is infinity.
  * @param nearest   APSIS_I32 or APSIS_I64: the index of the seed; of several, the lowest.
  */
 APSIS_API apsis_status apsis_cost_distance(apsis_context *context, const apsis_image *set,
