@@ -45,7 +45,7 @@ Run::Run(const RunRequest &request, Outputs &outputs, Progress &progress)
 }
 
 void Run::plan(Maps maps) {
-    if (request_.reading.periodic & cut_axis() && maps.transform == APSIS_DISTANCE && maps.whole.empty())
+    if (request_.reading.periodic & cut_axis() && maps.transform != APSIS_COMPONENTS && maps.whole.empty())
         maps.whole = "--periodic closes the axis along which slabs are cut";
     Demand demand;
     demand.shape = shape();

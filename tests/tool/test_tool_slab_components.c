@@ -41,11 +41,11 @@ static void test_labels(void **state) {
     compare_cuts("components in.tif --threads 1", NULL, "", true);
     compare_cuts("components in.tif --threads 1 --connectivity 8 --sites zero --type i64 --compress deflate", NULL, "", true);
     compare_cuts("components in.tif --threads 1 --type u8", NULL, "", true);
-    compare_cuts("components in.tif --threads 1 --periodic x,y --clear-border --connectivity 8", NULL, "", true);
     const Layout tiles = {.bits = 8, .photometric = PHOTOMETRIC_MINISBLACK, .tile = 64, .compression = COMPRESSION_LZW};
     draw_pieces(BIG_HEIGHT, BIG_WIDTH, 1);
     write_tiff("in.tif", &tiles, BIG_HEIGHT, BIG_WIDTH, 1);
     compare_cuts("components in.tif --threads 1 --tiled --compress lzw --connectivity 8", NULL, "", true);
+    compare_cuts("components in.tif --threads 1 --periodic x,y --connectivity 8", NULL, "", true);
     memset(samples, 0, sizeof samples);
     write_tiff("in.tif", &kBits, BIG_HEIGHT, BIG_WIDTH, 1);
     compare_cuts("components in.tif --threads 1", "--stats", "table.csv", true);
@@ -58,6 +58,8 @@ static void test_selections(void **state) {
     write_tiff("in.tif", &kBits, BIG_HEIGHT, BIG_WIDTH, 1);
     compare_cuts("components in.tif --threads 1", "--stats", "table.csv", true);
     compare_cuts("components in.tif --threads 1 --connectivity 8 --sites zero --clear-border", "--stats", "table.json", true);
+    compare_cuts("components in.tif --threads 1 --periodic x,y --connectivity 8 --largest 3", "--stats", "table.csv", true);
+    compare_cuts("components in.tif --threads 1 --periodic x --clear-border", NULL, "", true);
     compare_cuts("components in.tif --threads 1 --largest 7 --type u8", NULL, "", true);
     compare_cuts("components in.tif --threads 1 --largest 40 --clear-border --max-area 200", "--stats", "table.csv", true);
     compare_cuts("components in.tif --threads 1 --min-area 20 --sites zero --type u8", "--stats", "table.csv", true);
