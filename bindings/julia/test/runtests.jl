@@ -317,7 +317,7 @@ end
         for (names, prefix) in ((Apsis.METRICS, "APSIS_"), (Apsis.AUTO_METHODS, "APSIS_"), (Apsis.DEVICES, "APSIS_")), name in keys(names)
             @test value(prefix * uppercase(String(name))) == names[name]
         end
-        @test sizeof(Apsis.CImage) == 72 && sizeof(Apsis.COptions) == 88
+        @test sizeof(Apsis.CImage) == 72 && sizeof(Apsis.COptions) == 104
         @test sizeof(Apsis.Component) == 96 && sizeof(Apsis.Contact) == 56 && sizeof(Apsis.Extent) == 56
         @test sizeof(Apsis.Slabs.CSlab) == 48 && sizeof(Apsis.Slabs.CPaths) == 80
         @test sizeof(Apsis.Slabs.Part) == 96 && sizeof(Apsis.Slabs.CLabels) == 72
