@@ -5,8 +5,8 @@ import "C"
 
 import "unsafe"
 
-// Statistics and contacts of a label image that is cut into slabs: each tells of its own values, and what they tell is added up,
-// however it is grouped.
+// Statistics and contacts of a label image that is cut into slabs: each tells of its own values, and what they tell is added
+// up, however it is grouped.
 
 // SlabValueStatistics says what is known of each value of a slab, in ascending order, with its places in the image, of which
 // start rows lie before the slab.  MergeParts adds up what all tell, and Measure makes of that what ValueStatistics says.

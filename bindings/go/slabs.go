@@ -185,8 +185,8 @@ func (c *Context) SlabGeodesic(set, seeds Image, slab Beside, paths *Paths, dist
 	return int64(n), err
 }
 
-// SlabParts numbers the components of a slab, and with statistics, and of label images, tells what is known of each.  The options, the same as in
-// SlabJoin and SlabComponents, leave none out here: the rest of one may be in other slabs.
+// SlabParts numbers the components of a slab, and with statistics, and of label images, tells what is known of each.  The
+// options, the same as in SlabJoin and SlabComponents, leave none out here: the rest of one may be in other slabs.
 func (c *Context) SlabParts(set Image, start int64, statistics bool, options *Options) (*Labels, error) {
 	if err := wrongOf("set", set); err != nil {
 		return nil, err

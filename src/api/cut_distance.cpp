@@ -1,8 +1,8 @@
 // Distance and Voronoi maps of host images in slabs: see cut_runs.h.
 //
-// The slabs tell each other what those of apsis.h do, so the map is that of the whole image, byte for byte: two numbers a column
-// and slab; of label images six, and then the set crosses to a device once more.  Indices of slices behind the first slab are
-// shifted on the host.
+// The slabs tell each other what those of apsis.h do, so the map is that of the whole image, byte for byte: two numbers a
+// column and slab; of label images six, and then the set crosses to a device once more.  Indices of slices behind the first
+// slab are shifted on the host.
 #include "api/cut.h"
 #include "api/label_slabs.h"
 #include "slabs/runs.h"
@@ -108,8 +108,8 @@ class DistanceCut : Cut {
         }
     }
 
-    /// Makes of what slabs tell what they are told: of the sites of all slabs before, or behind, the nearest one; around an image
-    /// that closes on itself, where there is none, the nearest one of all.
+    /// Makes of what slabs tell what they are told: of the sites of all slabs before, or behind, the nearest one; around an
+    /// image that closes on itself, where there is none, the nearest one of all.
     void tell_nearest(std::vector<int64_t> &rows, slabs::End end) const {
         const bool is_first = end == slabs::End::FIRST;
         const auto count = static_cast<size_t>(numbers());

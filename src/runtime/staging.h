@@ -59,7 +59,8 @@ class Staging {
 /// Copies pixels between any two views of a context, staging what the back end cannot reach.  Waits if it staged.
 void copy_between(apsis_context &context, const View &from, const View &to);
 
-/// Makes of an image one in host memory with pixels of this type, which copy_pixels can give it.  A copy is the caller's to keep.
+/// Makes of an image one in host memory with pixels of this type, which copy_pixels can give it.  A copy is the caller's to
+/// keep.
 std::unique_ptr<uint8_t[]> bring_to_host(apsis_context &context, View &image, apsis_type type);
 
 }  // namespace apsis

@@ -1,6 +1,6 @@
 // See slab_components.h.  Slabs tell the numbers in their first and last rows, and are told what these are in the image.  What
-// is wanted of the components themselves, statistics, a selection or the values of labels, takes memory for each one that a slab
-// has.  How many that are is known when all slabs have been counted: an image that takes too much then is refused before
+// is wanted of the components themselves, statistics, a selection or the values of labels, takes memory for each one that a
+// slab has.  How many that are is known when all slabs have been counted: an image that takes too much then is refused before
 // anything is written.
 //
 // Slabs of whole images, and an image of one slab, are labelled as they are.

@@ -251,8 +251,8 @@ __global__ void __launch_bounds__(BLOCK) sample_voxels(Layout layout, NearLimits
     if (!__any_sync(ALL_LANES, is_near) && lane == 0) atomicAdd(layout.far_samples, 1u);
 }
 
-/// If the image is far, counts the voxels of a sample that have no site within SPARSE_REACH along each axis.  A block has a voxel,
-/// and reads every SPARSE_STEP-th row of the columns around it.
+/// If the image is far, counts the voxels of a sample that have no site within SPARSE_REACH along each axis.  A block has a
+/// voxel, and reads every SPARSE_STEP-th row of the columns around it.
 __global__ void __launch_bounds__(BLOCK) sample_reach(Layout layout) {
     if (!layout.is_far()) return;
     constexpr int32_t ACROSS = SPARSE_REACH / 2, ROWS = BLOCK / ACROSS, SIDE = 2 * SPARSE_REACH + 1;

@@ -1,7 +1,7 @@
 // Lengths of Euclidean costs: see roots.h.  Compiled once for every instruction set.
 //
-// A root is rounded once.  Single precision is exact for costs below 2^24, which a float holds; others have their root in double
-// precision, and are then rounded to float: see root() in core/measure.h, which is what each of these is.
+// A root is rounded once.  Single precision is exact for costs below 2^24, which a float holds; others have their root in
+// double precision, and are then rounded to float: see root() in core/measure.h, which is what each of these is.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cpu/distance/roots.cpp"
 #include <hwy/foreach_target.h>

@@ -1,8 +1,9 @@
 // APSIS_SEQUENTIAL_SCAN: two raster scans of the whole image, by one thread.  Only the CPU has this method.
 //
-// City-block, chessboard and chamfer distances are sums of steps between neighbours, or of knight's moves.  A shortest path can take its steps in the
-// order of the scans, so that these distances are exact (Rosenfeld and Pfaltz 1966, 1968; Borgefors 1986).  For Euclidean
-// distances pixels hand on sites, and each row is scanned back as well; this is approximate (8SED: Danielsson 1980).
+// City-block, chessboard and chamfer distances are sums of steps between neighbours, or of knight's moves.  A shortest path can
+// take its steps in the order of the scans, so that these distances are exact (Rosenfeld and Pfaltz 1966, 1968; Borgefors
+// 1986).  For Euclidean distances pixels hand on sites, and each row is scanned back as well; this is approximate (8SED:
+// Danielsson 1980).
 #include <algorithm>
 #include <cstdlib>
 

@@ -1,5 +1,5 @@
-// What a corner between pixels weighs: the length of the contour of marching squares, in 3-D the area of the surface of marching
-// cubes (Lorensen, Cline 1987), in the box whose corners are the centres of the 4 or 8 pixels around it.
+// What a corner between pixels weighs: the length of the contour of marching squares, in 3-D the area of the surface of
+// marching cubes (Lorensen, Cline 1987), in the box whose corners are the centres of the 4 or 8 pixels around it.
 //
 // The surface cuts the edges of this box in their middle.  Of the corners in the set and those outside the fewer are enclosed,
 // those that edges connect together, and apart from others.  So a set and its complement have the same surface.  What encloses

@@ -30,8 +30,8 @@ class TableVerb : public MapVerb {
     virtual void fill(Run &run, TableWriter &table) = 0;
 
     /// Reads slab after slab, and finds the entries of each by find(start, labels, entries, room), which returns how many there
-    /// are; once more if there was no room for all.  merge(labels, entries, count) adds up those that are alike, and returns how
-    /// many are left.
+    /// are; once more if there was no room for all.  merge(labels, entries, count) adds up those that are alike, and returns
+    /// how many are left.
     template <class Entry, class Find, class Merge>
     Memory collect(Run &run, Find find, Merge merge) {
         constexpr std::int64_t kEntry = sizeof(Entry);

@@ -12,8 +12,8 @@ use crate::image::Source;
 use crate::options::Options;
 use crate::slabs::{columns_of, read, Part};
 
-/// Adds up what several slabs tell of equal values: `parts` is then in ascending order of these, and [`crate::measure`] makes of
-/// those of all slabs what [`Context::statistics`] says.
+/// Adds up what several slabs tell of equal values: `parts` is then in ascending order of these, and [`crate::measure`] makes
+/// of those of all slabs what [`Context::statistics`] says.
 pub fn merge_parts(parts: &mut Vec<Part>) {
     let left = unsafe { sys::apsis_slab_merge_parts(parts.len() as i64, parts.as_mut_ptr()) };
     parts.truncate(left as usize);

@@ -202,8 +202,9 @@ impl Context {
         Ok(changed)
     }
 
-    /// Numbers the components of a slab, and with `statistics`, and of label images, tells what is known of each.  Options, the same as in
-    /// [`Context::slab_join`] and [`Context::slab_components`], leave none out here: the rest of one may be in other slabs.
+    /// Numbers the components of a slab, and with `statistics`, and of label images, tells what is known of each.  Options, the
+    /// same as in [`Context::slab_join`] and [`Context::slab_components`], leave none out here: the rest of one may be in other
+    /// slabs.
     pub fn slab_parts(&self, set: &dyn Source, start: i64, statistics: bool, options: &Options) -> Result<Labels, Error> {
         let set = self.source(set)?;
         let columns = columns_of(&set);
