@@ -10,58 +10,58 @@ namespace {
 
 int last_axis(const View &image) { return image.size[2] > 1 ? 2 : 1; }
 
-/// What was found in slabs, behind each other.
-template <class Found>
-std::vector<Found> all_of(const std::vector<std::vector<Found>> &slabs) {
-    std::vector<Found> all;
-    for (const std::vector<Found> &slab : slabs) all.insert(all.end(), slab.begin(), slab.end());
-    return all;
-}
-
-class StatisticsCut : Cut {
+/// What is found in each slab of a label image, and added up.
+template <class Job, class Found>
+class ValuesCut : protected Cut {
   public:
-    StatisticsCut(apsis_context &context, const StatisticsJob &job, int64_t each)
+    ValuesCut(apsis_context &context, const Job &job, int64_t each)
         : Cut(context, job.set, last_axis(job.set), each),
           job_(job),
           found_(static_cast<size_t>(slabs_)) {}
 
-    void run() {
-        workers_.run(0, 1, [&](size_t i) {
-            each_slab(i, [&](int64_t k) {
-                StatisticsJob part = job_;
-                part.set = set_of(k);
-                part.found = &found_[k];
-                if (part.set.pixels() == 0) return;
-                run_here(workers_[i], part);
-                slabs::place_parts(part.set, axis_ + 1, start_of(k), found_[k]);
-            });
-        });
-        std::vector<apsis_part> all = all_of(found_);
-        all.resize(static_cast<size_t>(slabs::merge_parts(static_cast<int64_t>(all.size()), all.data())));
-        *job_.found = std::move(all);
-    }
-
-  private:
-    const StatisticsJob &job_;
-    std::vector<std::vector<apsis_part>> found_;  // [slab]
-};
-
-class ContactsCut : Cut {
-  public:
-    ContactsCut(apsis_context &context, const ContactsJob &job, int64_t each)
-        : Cut(context, job.set, last_axis(job.set), each),
-          job_(job),
-          found_(static_cast<size_t>(slabs_)) {}
-
-    void run() {
+  protected:
+    /// Calls find(context, k) for the slabs with rows, and merge(count, all) for all that they have found.
+    template <class Find, class Merge>
+    void run_and_merge(Find find, Merge merge) {
         workers_.run(0, 1, [&](size_t i) {
             each_slab(i, [&](int64_t k) {
                 if (set_of(k).pixels() > 0) find(workers_[i], k);
             });
         });
-        std::vector<apsis_contact> all = all_of(found_);
-        all.resize(static_cast<size_t>(slabs::merge_contacts(static_cast<int64_t>(all.size()), all.data())));
+        std::vector<Found> all;
+        for (const std::vector<Found> &slab : found_) all.insert(all.end(), slab.begin(), slab.end());
+        all.resize(static_cast<size_t>(merge(static_cast<int64_t>(all.size()), all.data())));
         *job_.found = std::move(all);
+    }
+
+    const Job &job_;
+    std::vector<std::vector<Found>> found_;  // [slab]
+};
+
+class StatisticsCut : ValuesCut<StatisticsJob, apsis_part> {
+  public:
+    using ValuesCut::ValuesCut;
+
+    void run() {
+        run_and_merge([this](apsis_context &context, int64_t k) { find(context, k); }, slabs::merge_parts);
+    }
+
+  private:
+    void find(apsis_context &context, int64_t k) {
+        StatisticsJob part = job_;
+        part.set = set_of(k);
+        part.found = &found_[k];
+        run_here(context, part);
+        slabs::place_parts(part.set, axis_ + 1, start_of(k), found_[k]);
+    }
+};
+
+class ContactsCut : ValuesCut<ContactsJob, apsis_contact> {
+  public:
+    using ValuesCut::ValuesCut;
+
+    void run() {
+        run_and_merge([this](apsis_context &context, int64_t k) { find(context, k); }, slabs::merge_contacts);
     }
 
   private:
@@ -85,9 +85,6 @@ class ContactsCut : Cut {
         add(context, k, start_of(k) - before, rows_of(k) + before, 1);
         if (has_neighbours) add(context, k, start_of(k) - 1, 1, -1);
     }
-
-    const ContactsJob &job_;
-    std::vector<std::vector<apsis_contact>> found_;  // [slab]
 };
 
 }  // namespace
