@@ -42,6 +42,12 @@ void parallel_for(Arena &, int64_t count, const Progress &progress, double from,
     if (progress) progress(to);  // also for an empty loop
 }
 
+/// The same within the body of such a loop.
+template <class Body>
+void nested_for(Arena &arena, int64_t count, Body body) {
+    parallel_for(arena, count, {}, 0, 1, body);
+}
+
 template <class Iterator>
 void parallel_sort(Arena &, Iterator begin, Iterator end) {
     std::sort(begin, end);
@@ -135,6 +141,15 @@ void parallel_for(Arena &arena, int64_t count, const Progress &progress, double 
         });
     }
     if (progress) progress(to);  // also if another thread ran the last body
+}
+
+/// The same within the body of such a loop, or outside of all: idle threads of the arena help.  While a thread waits for them
+/// it runs no other body of the outer loop, so that memory which belongs to the thread stays as it was.
+template <class Body>
+void nested_for(Arena &arena, int64_t count, Body body) {
+    const auto loop = [&] { parallel_for(arena, count, {}, 0, 1, body); };
+    if (has_lost_threads()) return loop();
+    arena.execute([&] { tbb::this_task_arena::isolate(loop); });
 }
 
 /// Sorts on all threads of the arena, or on the caller's alone if no other can be started.

@@ -8,15 +8,22 @@
 // Where an image closes on itself, vectors do not reach across its seam.  After a tile at a seam has been visited, its cells
 // offer their values to those across it, one by one.  So do all cells, after each visit, to those a knight's move away.
 //
+// Several threads visit tiles side by side (shared_tiles.h), each on a copy of its tile (tile_copy.h).  They do so where tiles
+// are many, and where no cell offers values to cells of other tiles.
+//
 // Lengths of UNSEEN or more are not taken.  When some lengths come near UNSEEN, all lengths that are at least a step less are
 // settled: they are written, and their cells become walls.  The other lengths are counted from there.
 #pragma once
 
+#include <memory>
 #include <utility>
 
 #include "cpu/paths/grid.h"
+#include "cpu/paths/shared_tiles.h"
 #include "cpu/paths/spans.h"
+#include "cpu/paths/tile_copy.h"
 #include "cpu/paths/tile_queue.h"
+#include "runtime/parallel.h"
 
 namespace apsis::cpu::paths {
 
@@ -38,7 +45,9 @@ class Field {
           volume_(axes == 3 && grid.depth > 1),
           shape_(volume_, grid.pitch, grid.plane),
           across_{tiles(grid.width, SPAN * shape_.side[0]), tiles(grid.height, shape_.side[1])},
-          queue_(across_[0] * across_[1] * tiles(grid.depth, shape_.side[2]), steps, carver) {
+          tiles_(across_[0] * across_[1] * tiles(grid.depth, shape_.side[2])),
+          tile_(carver.take<QueuedTile<Length>>(tiles_)),
+          queue_(tile_, steps) {
         length = carver.take<Length>(grid.cells + SPAN);
         source = carver.take<Length>(NEAREST ? grid.cells + SPAN : 0);
     }
@@ -46,11 +55,22 @@ class Field {
     Length *length;  // [cell]; the caller sets it to UNSEEN, to 0 for a source, or to the length of a path from outside
     Length *source;  // [cell]; the caller sets it to a source's own name
 
+    /// Lets idle threads of an arena help with fields that follow.
+    void share_with(Arena &arena) {
+        arena_ = &arena;
+        const int workers = std::min(arena.threads(), MOST_WORKERS);
+        if (workers == 1 || tiles_ < FEW_TILES || grid_.periodic.any() || steps_.knight) return;
+        copy_shape_ = std::make_unique<CopyShape>(volume_);
+        shared_ = std::make_unique<SharedTiles<Length>>(tile_, steps_, workers);
+    }
+
     /// Makes walls of all cells.
     void clear() {
-        std::fill_n(length, grid_.cells + SPAN, WALL);
-        if constexpr (NEAREST) std::fill_n(source, grid_.cells + SPAN, UNSEEN);
-        queue_.clear();
+        each_part(grid_.cells + SPAN, [this](int64_t from, int64_t to) {
+            std::fill(length + from, length + to, WALL);
+            if constexpr (NEAREST) std::fill(source + from, source + to, UNSEEN);
+        });
+        std::fill_n(tile_, tiles_, QueuedTile<Length>{});
     }
 
     /// Finds the field of all sources.  Calls tick(visited pixels) now and then; with nearest sources all pixels are visited
@@ -74,9 +94,11 @@ class Field {
     /// UNSEEN.
     template <class Cell>
     void run_from(int64_t cell, const Cell *members, int64_t count) {
-        for (int64_t i = 0; i < count; ++i) length[members[i]] = UNSEEN;
+        each_part(count, [=, this](int64_t from, int64_t to) {
+            for (int64_t i = from; i < to; ++i) length[members[i]] = UNSEEN;
+        });
         length[cell] = shift = 0;
-        queue_.start();
+        start_queue();
         const Grid::Place at = grid_.place(cell);
         wake_around(at.x / SPAN, at.y, at.z, 0);
         spread(length, [](int64_t) {});
@@ -88,71 +110,148 @@ class Field {
     int64_t shift = 0;  // to be added to the lengths
 
   private:
-    static constexpr int64_t TICK = 64;  // visits
+    static constexpr int64_t TICK = 64;       // visits
+    static constexpr int64_t FEW_TILES = 64;  // one thread visits so few
+    static constexpr int64_t PART = 1 << 17;  // cells that a thread goes through at a time
+    static constexpr int MOST_WORKERS = 64;
 
     static int64_t tiles(int64_t extent, int64_t side) { return (extent + side - 1) / side; }
 
     Length high_length() const { return UNSEEN - static_cast<Length>(steps_.most); }
 
+    /// Calls body(from, to) for parts of 0 to count, side by side if threads are shared.
+    template <class Body>
+    void each_part(int64_t count, Body body) {
+        if (!shared_) return body(0, count);
+        nested_for(*arena_, (count + PART - 1) / PART, [=](int64_t i) { body(i * PART, std::min((i + 1) * PART, count)); });
+    }
+
+    void start_queue() { shared_ ? shared_->start() : queue_.start(); }
+
     /// Wakes the spans that have a value, and those around them.
     void wake_all(const Length *value) {
-        queue_.start();
-        for (int64_t row = 0; row < grid_.rows(); ++row) {
-            const int64_t y = row % grid_.height, z = row / grid_.height, first = grid_.row(y, z);
-            for (int64_t x = 0; x < grid_.width; x += SPAN) {
-                Length least = UNSEEN;
-                for (int64_t i = first + x; i < first + x + SPAN; ++i)  // also beyond the row: an extra span does no harm
-                    least = std::min(least, length[i] >= 0 && value[i] < UNSEEN ? length[i] : UNSEEN);
-                if (least < UNSEEN) wake_around(x / SPAN, y, z, least);
-            }
+        start_queue();
+        const int64_t rows = grid_.rows(), parts = shared_ ? std::min<int64_t>(shared_->workers(), rows) : 1;
+        const auto wake_part = [=, this](int64_t part) {
+            for (int64_t row = rows * part / parts; row < rows * (part + 1) / parts; ++row)
+                wake_row(value, row % grid_.height, row / grid_.height, static_cast<int>(part));
+        };
+        shared_ ? nested_for(*arena_, parts, wake_part) : wake_part(0);
+    }
+
+    void wake_row(const Length *value, int64_t y, int64_t z, int worker) {
+        const int64_t first = grid_.row(y, z);
+        for (int64_t x = 0; x < grid_.width; x += SPAN) {
+            Length least = UNSEEN;
+            for (int64_t i = first + x; i < first + x + SPAN; ++i)  // also beyond the row: an extra span does no harm
+                least = std::min(least, length[i] >= 0 && value[i] < UNSEEN ? length[i] : UNSEEN);
+            if (least < UNSEEN) wake_around(x / SPAN, y, z, least, worker);
         }
     }
 
-    void wake_around(int64_t i, int64_t y, int64_t z, Length least) {
+    void wake_around(int64_t i, int64_t y, int64_t z, Length least, int worker = 0) {
         for (int64_t w = std::max<int64_t>(z - volume_, 0); w <= std::min(z + volume_, grid_.depth - 1); ++w)
             for (int64_t v = std::max<int64_t>(y - 1, 0); v <= std::min(y + 1, grid_.height - 1); ++v)
                 for (int64_t u = std::max<int64_t>(i - 1, 0); u <= std::min(i + 1, (grid_.width - 1) / SPAN); ++u)
-                    wake_span(u, v, w, least);
+                    wake_span(u, v, w, least, worker);
     }
 
-    void wake_span(int64_t i, int64_t y, int64_t z, Length least) {
+    void wake_span(int64_t i, int64_t y, int64_t z, Length least, int worker) {
         const int64_t *const side = shape_.side;
         const int64_t tile = (z / side[2] * across_[1] + y / side[1]) * across_[0] + i / side[0];
-        queue_.wake(tile, uint64_t(1) << ((z % side[2] * side[1] + y % side[1]) * side[0] + i % side[0]), least);
+        wake(tile, uint64_t(1) << ((z % side[2] * side[1] + y % side[1]) * side[0] + i % side[0]), least, worker);
+    }
+
+    void wake(int64_t tile, uint64_t spans, Length least, int worker) {
+        shared_ ? shared_->wake(worker, tile, spans, least) : queue_.wake(tile, spans, least);
     }
 
     /// Visits tiles until no span is awake.  The values are lengths, or names of sources.
     template <class Tick>
     void spread(Length *value, Tick tick) {
-        const Pull<Length> pull = pull_for(value);
+        const bool has_high = shared_ ? visit_side_by_side(value, tick) : visit_alone(value, tick);
+        if (value == length) has_high_ = has_high;
+    }
+
+    /// Returns whether a length came near UNSEEN.
+    template <class Tick>
+    bool visit_alone(Length *value, Tick tick) {
+        const Pull<Length> pull = pull_for(value, value == length ? nullptr : length, grid_.pitch, grid_.plane);
         AwakeSpans<Length> awake;
         uint64_t spans;
         for (int64_t tile; (tile = queue_.next(spans)) >= 0;) {
-            if (++visits_ % TICK == 0) tick(visits_ * TileShape::SPANS * SPAN / 2);  // nearly two visits a tile
+            if (++visits_ % TICK == 0) tick(pixels_of(visits_));
             if (const int64_t next = queue_.likely_next(); next >= 0) prefetch(value + first_cell(next));
-            std::fill_n(awake.least, TileShape::AROUND, UNSEEN);
-            awake.spans[TileShape::SELF] = spans;
+            start_visit(awake, spans);
             settle(pull, shape_, first_cell(tile), grid_.width - tile % across_[0] * shape_.side[0] * SPAN, awake);
-            for (int n = 0; n < TileShape::AROUND; ++n) {
-                const uint64_t woken = std::exchange(awake.spans[n], 0);
-                if (!woken || shift + awake.least[n] > steps_.limit) continue;
-                const int64_t beside = ((n / 9 - 1) * across_[1] + n / 3 % 3 - 1) * across_[0] + n % 3 - 1;
-                queue_.wake(tile + beside, woken, awake.least[n]);
-            }
+            wake_beside(tile, awake, 0);
             if (grid_.periodic.any()) awake.has_high |= cross_seams(tile, value);
-            if (steps_.knight) awake.has_high |= offer_far(tile, std::exchange(awake.pulled, 0), value);
+            if (steps_.knight) awake.has_high |= offer_far(tile, awake.pulled, value);
         }
-        if (value == length) has_high_ = awake.has_high;
+        return awake.has_high;
+    }
+
+    /// The same by several threads.  The calling thread calls tick.
+    template <class Tick>
+    bool visit_side_by_side(Length *value, Tick tick) {
+        std::atomic<bool> has_high = false;
+        const std::thread::id caller = std::this_thread::get_id();
+        const bool names = value != length;
+        nested_for(*arena_, shared_->workers(), [&](int64_t number) {
+            struct StopOnError {  // other workers would wait for the tile
+                SharedTiles<Length> &tiles;
+                const int errors = std::uncaught_exceptions();
+                ~StopOnError() {
+                    if (std::uncaught_exceptions() > errors) tiles.stop();
+                }
+            } stop_on_error{*shared_};
+            const int worker = static_cast<int>(number);
+            TileCopy<Length> copy(*copy_shape_), lengths(*copy_shape_, names);
+            const Pull<Length> pull =
+                pull_for(copy.data(), names ? lengths.data() : nullptr, copy_shape_->pitch, copy_shape_->plane);
+            AwakeSpans<Length> awake;
+            uint64_t spans;
+            shared_->begin(worker);
+            for (int64_t tile, visits = 0; (tile = shared_->next(worker, spans)) >= 0; shared_->end_visit(worker, tile)) {
+                if (++visits % TICK == 0 && std::this_thread::get_id() == caller) tick(pixels_of(visits_ + shared_->visited()));
+                start_visit(awake, spans);
+                const TileBox box = box_of(tile);
+                copy.load(value, grid_, box);
+                if (names) lengths.load(length, grid_, box);
+                settle(pull, copy_shape_->tile, copy_shape_->first, grid_.width - box.low[0], awake);
+                copy.store(value, grid_, box, awake.pulled);
+                wake_beside(tile, awake, worker);
+            }
+            if (awake.has_high) has_high = true;
+        });
+        visits_ += shared_->visited();
+        return has_high;
+    }
+
+    static int64_t pixels_of(int64_t visits) { return visits * TileShape::SPANS * SPAN / 2; }  // nearly two visits a tile
+
+    static void start_visit(AwakeSpans<Length> &awake, uint64_t spans) {
+        std::fill_n(awake.least, TileShape::AROUND, UNSEEN);
+        awake.spans[TileShape::SELF] = spans;
+        awake.pulled = 0;
+    }
+
+    /// Wakes the spans beside a tile that gain from its visit.
+    void wake_beside(int64_t tile, AwakeSpans<Length> &awake, int worker) {
+        for (int n = 0; n < TileShape::AROUND; ++n) {
+            const uint64_t woken = std::exchange(awake.spans[n], 0);
+            if (!woken || shift + awake.least[n] > steps_.limit) continue;
+            wake(tile + ((n / 9 - 1) * across_[1] + n / 3 % 3 - 1) * across_[0] + n % 3 - 1, woken, awake.least[n], worker);
+        }
     }
 
     /// Offers the values of a tile to the cells across the seams of the image, and wakes the spans around those that gain.
     /// Returns whether a length came near UNSEEN.
     bool cross_seams(int64_t tile, Length *value) {
-        const int64_t *const side = shape_.side, above = tile / across_[0],
-                             extent[3] = {grid_.width, grid_.height, grid_.depth};
-        const int64_t low[3] = {tile % across_[0] * side[0] * SPAN, above % across_[1] * side[1], above / across_[1] * side[2]};
-        const int64_t high[3] = {std::min(low[0] + side[0] * SPAN, extent[0]), std::min(low[1] + side[1], extent[1]),
-                                 std::min(low[2] + side[2], extent[2])};
+        const int64_t extent[3] = {grid_.width, grid_.height, grid_.depth};
+        const TileBox box = box_of(tile);
+        const int64_t *const low = box.low;
+        const int64_t high[3] = {low[0] + box.extent[0], low[1] + box.extent[1], low[2] + box.extent[2]};
         const auto is_at_seam = [&](int axis, int64_t from, int64_t to) {
             return grid_.periodic.along[axis] && (from == 0 || to == extent[axis]);
         };
@@ -204,9 +303,18 @@ class Field {
         return !names && sum >= high_length();
     }
 
-    int64_t first_cell(int64_t tile) const {
+    TileBox box_of(int64_t tile) const {
         const int64_t *const side = shape_.side, above = tile / across_[0];
-        return grid_.row(above % across_[1] * side[1], above / across_[1] * side[2]) + tile % across_[0] * side[0] * SPAN;
+        TileBox box{{tile % across_[0] * side[0] * SPAN, above % across_[1] * side[1], above / across_[1] * side[2]}, {}};
+        box.extent[0] = std::min(side[0] * SPAN, grid_.width - box.low[0]);
+        box.extent[1] = std::min(side[1], grid_.height - box.low[1]);
+        box.extent[2] = std::min(side[2], grid_.depth - box.low[2]);
+        return box;
+    }
+
+    int64_t first_cell(int64_t tile) const {
+        const TileBox box = box_of(tile);
+        return grid_.row(box.low[1], box.low[2]) + box.low[0];
     }
 
     /// Loads the next tile into the cache, while this one is worked on.
@@ -214,15 +322,16 @@ class Field {
         for (const int64_t at : shape_.at) __builtin_prefetch(first + at, 1);
     }
 
-    Pull<Length> pull_for(Length *value) const {
-        Pull<Length> pull{value, value == length ? nullptr : length, high_length() - 1, 0, {}};
+    /// The pull in cells of this pitch and plane.  `lengths` is null where the values are lengths.
+    Pull<Length> pull_for(Length *value, const Length *lengths, int64_t pitch, int64_t plane) const {
+        Pull<Length> pull{value, lengths, high_length() - 1, 0, {}};
         const auto weight = [this](int dx, int dy, int dz) { return static_cast<Length>(steps_.weight[kind_of(dx, dy, dz)]); };
         for (int k = 0; k < (volume_ ? 9 : 3); ++k) {
             constexpr int ORDER[9] = {0, -1, 1, -3, 3, -4, -2, 2, 4};  // the span's own row comes first
             const int dz = (ORDER[k] + 4) / 3 - 1, dy = (ORDER[k] + 4) % 3 - 1;
             const Length straight = k ? weight(0, dy, dz) : 0, diagonal = weight(1, dy, dz);
             if (straight || diagonal)
-                pull.row[pull.rows++] = {dz * grid_.plane + dy * grid_.pitch, 3 * (ORDER[k] + 4) + 1, straight, diagonal};
+                pull.row[pull.rows++] = {dz * plane + dy * pitch, 3 * (ORDER[k] + 4) + 1, straight, diagonal};
         }
         return pull;
     }
@@ -237,7 +346,9 @@ class Field {
         if (shift > std::numeric_limits<int64_t>::max() / 2)
             throw Error(APSIS_ERROR_UNSUPPORTED, "a path is longer than 2^62 units of length");
         flush(below);
-        for (int64_t i = 0; i < grid_.cells; ++i) length[i] -= length[i] >= below && length[i] < UNSEEN ? below : 0;
+        each_part(grid_.cells, [=, this](int64_t from, int64_t to) {
+            for (int64_t i = from; i < to; ++i) length[i] -= length[i] >= below && length[i] < UNSEEN ? below : 0;
+        });
         shift += below;
         return true;
     }
@@ -247,8 +358,12 @@ class Field {
     Moves moves_;
     bool volume_;
     TileShape shape_;
-    int64_t across_[2];  // tiles along x and y
+    int64_t across_[2], tiles_;  // tiles along x and y, and in all
+    QueuedTile<Length> *tile_;
     TileQueue<Length> queue_;
+    Arena *arena_ = nullptr;
+    std::unique_ptr<CopyShape> copy_shape_;  // these, if threads are shared
+    std::unique_ptr<SharedTiles<Length>> shared_;
     bool has_high_ = false;  // whether a length came near UNSEEN
     int64_t visits_ = 0;     // of tiles, since the start
 };

@@ -30,6 +30,9 @@ class Geodesic {
           grid_(job.set.size, job.axes, job.periodic, reach_of(job.steps)),
           field_(grid_, job.steps, job.axes, carver) {}
 
+    /// Lets idle threads help.
+    void share_with(Arena &arena) { field_.share_with(arena); }
+
     /// Solves slice z of a batch, or the image.  each_row(from, to, body) must call body(y, z) for all its rows.
     template <class EachRow>
     void run(int64_t slice, const Progress &progress, EachRow each_row) {
@@ -214,7 +217,9 @@ void geodesic(const GeodesicJob &job, void *scratch, Arena &arena, const Progres
         using Image = std::remove_pointer_t<decltype(type)>;
         Carver carver(scratch);
         if (slices_of(job) == 1) {
-            Image(job, carver).run(0, progress, [&](double from, double to, auto body) {
+            Image image(job, carver);
+            image.share_with(arena);
+            image.run(0, progress, [&](double from, double to, auto body) {
                 const int64_t height = job.set.size[1], rows = height * job.set.size[2];
                 parallel_for(arena, rows, progress, from, to, [&](int64_t i) { body(i % height, i / height); });
             });

@@ -11,41 +11,44 @@
 namespace apsis::cpu::paths {
 
 template <class Length>
-class TileQueue {
+struct QueuedTile {
+    uint64_t spans;          // the awake spans, as bits
+    Length least;            // the least length that has woken them
+    bool is_taken;           // of tiles that threads share: whether it is in a ring, or visited
+    int64_t before, behind;  // its neighbours in the bucket; -1: none
+};
+
+/// The ring.  Tiles are taken out in the order of their buckets, nearly.
+template <class Length>
+class TileRing {
   public:
-    TileQueue(int64_t tiles, const Steps &steps, Carver &carver)
-        : tiles_(tiles),
-          width_(std::bit_width(static_cast<uint64_t>(STEPS * steps.least))) {
-        tile_ = carver.take<QueuedTile>(tiles);
-    }
+    TileRing(QueuedTile<Length> *tile, const Steps &steps)
+        : tile_(tile),
+          width_(std::bit_width(static_cast<uint64_t>(STEPS * steps.least))) {}
 
-    /// Called before the first field.  After a field no span is awake.
-    void clear() { std::fill_n(tile_, tiles_, QueuedTile{}); }
-
-    /// Called before every field.
+    /// Empties the ring.
     void start() {
         std::fill_n(first_, RING, -1);
         waiting_ = now_ = 0;
     }
 
-    void wake(int64_t at, uint64_t spans, Length length) {
-        QueuedTile &tile = tile_[at];
-        if (!tile.spans) {
-            ++waiting_;
-        } else {
-            if (length >= tile.least) {
-                tile.spans |= spans;
-                return;
-            }
-            unlink(at);
-        }
-        tile.spans |= spans;
-        tile.least = length;
+    int64_t waiting() const { return waiting_; }  // tiles
+    int64_t now() const { return now_; }          // the bucket from which tiles are taken
+
+    void add(int64_t at) {
+        if (waiting_++ == 0) now_ = tile_[at].least >> width_;
         link(at);
     }
 
-    /// The next tile, or -1, and which of its spans are awake; these count as asleep from then on.
-    int64_t next(uint64_t &spans) {
+    /// Moves a tile that waits to the bucket of a length that is less.
+    void move(int64_t at, Length least) {
+        unlink(at);
+        tile_[at].least = least;
+        link(at);
+    }
+
+    /// Takes the next tile out; -1 if there is none.
+    int64_t next() {
         int64_t empty = 0;  // buckets, one behind the other
         while (waiting_) {
             const int64_t at = first_[now_ % RING];
@@ -67,7 +70,6 @@ class TileQueue {
             }
             unlink(at);
             --waiting_;
-            spans = std::exchange(tile_[at].spans, 0);
             return at;
         }
         return -1;
@@ -81,12 +83,6 @@ class TileQueue {
     /// A bucket is as wide as this many of the shortest steps, or up to twice as wide.  In wider buckets tiles would be visited
     /// too early.
     static constexpr int64_t STEPS = 4;
-
-    struct QueuedTile {
-        uint64_t spans;          // the awake spans, as bits
-        Length least;            // the least length that has woken them
-        int64_t before, behind;  // its neighbours in the bucket; -1: none
-    };
 
     int64_t &head(int64_t at) { return first_[std::clamp<int64_t>(tile_[at].least >> width_, now_, now_ + RING - 1) % RING]; }
 
@@ -112,7 +108,7 @@ class TileQueue {
     }
 
     void unlink(int64_t at) {
-        const QueuedTile &tile = tile_[at];
+        const QueuedTile<Length> &tile = tile_[at];
         if (tile.behind >= 0) tile_[tile.behind].before = tile.before;
         if (tile.before >= 0) {
             tile_[tile.before].behind = tile.behind;
@@ -122,10 +118,43 @@ class TileQueue {
             if (first == at) first = tile.behind;
     }
 
-    int64_t tiles_;
+    QueuedTile<Length> *tile_;
     int width_;  // of a bucket, as a shift
-    QueuedTile *tile_;
     int64_t first_[RING], waiting_ = 0, now_ = 0;
+};
+
+/// The queue of one thread.
+template <class Length>
+class TileQueue {
+  public:
+    TileQueue(QueuedTile<Length> *tile, const Steps &steps) : tile_(tile), ring_(tile, steps) {}
+
+    /// Called before every field.  No span is awake.
+    void start() { ring_.start(); }
+
+    void wake(int64_t at, uint64_t spans, Length length) {
+        QueuedTile<Length> &tile = tile_[at];
+        const bool waits = tile.spans != 0;
+        tile.spans |= spans;
+        if (!waits) {
+            tile.least = length;
+            ring_.add(at);
+        } else if (length < tile.least) {
+            ring_.move(at, length);
+        }
+    }
+
+    /// The next tile, or -1, and which of its spans are awake; these count as asleep from then on.
+    int64_t next(uint64_t &spans) {
+        const int64_t at = ring_.next();
+        if (at >= 0) spans = std::exchange(tile_[at].spans, 0);
+        return at;
+    }
+    int64_t likely_next() const { return ring_.likely_next(); }
+
+  private:
+    QueuedTile<Length> *tile_;
+    TileRing<Length> ring_;
 };
 
 }  // namespace apsis::cpu::paths
