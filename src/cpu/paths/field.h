@@ -50,10 +50,12 @@ class Field {
           queue_(tile_, steps) {
         length = carver.take<Length>(grid.cells + SPAN);
         source = carver.take<Length>(NEAREST ? grid.cells + SPAN : 0);
+        starts = carver.take<uint8_t>(grid.rows());
     }
 
-    Length *length;  // [cell]; the caller sets it to UNSEEN, to 0 for a source, or to the length of a path from outside
-    Length *source;  // [cell]; the caller sets it to a source's own name
+    Length *length;   // [cell]; the caller sets it to UNSEEN, to 0 for a source, or to the length of a path from outside
+    Length *source;   // [cell]; the caller sets it to a source's own name
+    uint8_t *starts;  // [row]; the caller sets it to 1 where a path starts
 
     /// Lets idle threads of an arena help with fields that follow.
     void share_with(Arena &arena) {
@@ -70,6 +72,7 @@ class Field {
             std::fill(length + from, length + to, WALL);
             if constexpr (NEAREST) std::fill(source + from, source + to, UNSEEN);
         });
+        std::fill_n(starts, grid_.rows(), uint8_t(0));
         std::fill_n(tile_, tiles_, QueuedTile<Length>{});
     }
 
@@ -140,6 +143,7 @@ class Field {
     }
 
     void wake_row(const Length *value, int64_t y, int64_t z, int worker) {
+        if (!starts[z * grid_.height + y]) return;
         const int64_t first = grid_.row(y, z);
         for (int64_t x = 0; x < grid_.width; x += SPAN) {
             Length least = UNSEEN;
@@ -346,6 +350,7 @@ class Field {
         if (shift > std::numeric_limits<int64_t>::max() / 2)
             throw Error(APSIS_ERROR_UNSUPPORTED, "a path is longer than 2^62 units of length");
         flush(below);
+        std::fill_n(starts, grid_.rows(), uint8_t(1));
         each_part(grid_.cells, [=, this](int64_t from, int64_t to) {
             for (int64_t i = from; i < to; ++i) length[i] -= length[i] >= below && length[i] < UNSEEN ? below : 0;
         });

@@ -41,6 +41,7 @@ class Geodesic {
         each_row(0.0, 0.1, [this](int64_t y, int64_t z) { start_row(y, z); });
         for_entering([this](int64_t cell, int64_t length, int64_t) {
             field_.length[cell] = static_cast<Length>(std::min<int64_t>(field_.length[cell], length));
+            field_.starts[grid_.row_of(cell)] = 1;
         });
         const double pixels = static_cast<double>(job_.set.pixels()) * (NEAREST ? 2 : 1);
         const auto tick = [&](int64_t visited) {
@@ -119,6 +120,7 @@ class Geodesic {
             for_members(job_.set, set, job_.complement, [&](int64_t x) { length[x] = Lengths::UNSEEN; });
         }
         if (job_.seeds.type == APSIS_U8 && job_.seeds.stride[0] == 1 && is_blank(seeds)) return;
+        field_.starts[grid_.row_of(first)] = 1;
         for_members(job_.seeds, seeds, false, [&](int64_t x) {
             if (length[x] == Lengths::WALL) return;
             length[x] = 0;

@@ -86,9 +86,9 @@ class SharedTiles {
 
     struct alignas(128) Worker {
         TileRing<Length> ring;
-        std::mutex lock = {};                           // of the ring
-        std::atomic<int64_t> waiting = 0, now = 0;      // as in the ring, for those that look at it
-        alignas(128) std::atomic<int64_t> added = 0;    // to the ring, without those that were stolen
+        std::mutex lock = {};                         // of the ring
+        std::atomic<int64_t> waiting = 0, now = 0;    // as in the ring, for those that look at it
+        alignas(128) std::atomic<int64_t> added = 0;  // to the ring, without those that were stolen
         std::atomic<int64_t> visited = 0;
         std::atomic<bool> is_here = false;  // and takes tiles from its ring
         int64_t looks = 0;                  // at other workers' rings

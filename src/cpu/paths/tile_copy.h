@@ -66,7 +66,8 @@ class TileCopy {
     void store(Value *cells, const Grid &grid, const TileBox &box, uint64_t spans) {
         for (; spans; spans &= spans - 1) {
             const int64_t *const side = shape_.tile.side;
-            const int64_t s = std::countr_zero(spans), x = s % side[0] * SPAN, y = s / side[0] % side[1], z = s / side[0] / side[1];
+            const int64_t s = std::countr_zero(spans), x = s % side[0] * SPAN, y = s / side[0] % side[1],
+                          z = s / side[0] / side[1];
             const int64_t count = std::min<int64_t>(SPAN, box.extent[0] - x);
             if (count <= 0 || y >= box.extent[1] || z >= box.extent[2]) continue;
             const Value *const from = data() + shape_.row(y, z) + x;
