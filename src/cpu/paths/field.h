@@ -64,6 +64,7 @@ class Field {
         if (workers == 1 || tiles_ < FEW_TILES || grid_.periodic.any() || steps_.knight) return;
         copy_shape_ = std::make_unique<CopyShape>(volume_);
         shared_ = std::make_unique<SharedTiles<Length>>(tile_, steps_, workers);
+        is_shared_ = true;
     }
 
     /// Makes walls of all cells.
@@ -97,6 +98,7 @@ class Field {
     /// UNSEEN.
     template <class Cell>
     void run_from(int64_t cell, const Cell *members, int64_t count) {
+        is_shared_ = shared_ && count >= FEW_CELLS;
         each_part(count, [=, this](int64_t from, int64_t to) {
             for (int64_t i = from; i < to; ++i) length[members[i]] = UNSEEN;
         });
@@ -108,38 +110,43 @@ class Field {
         if (has_high_) throw TooLong();
     }
 
+    /// Calls body(i) for 0 <= i < count, side by side if idle threads help with the last field.
+    template <class Body>
+    void side_by_side(int64_t count, Body body) const {
+        if (is_shared_) return nested_for(*arena_, count, body);
+        for (int64_t i = 0; i < count; ++i) body(i);
+    }
+
     const Moves &moves() const { return moves_; }
 
     int64_t shift = 0;  // to be added to the lengths
 
   private:
-    static constexpr int64_t TICK = 64;       // visits
-    static constexpr int64_t FEW_TILES = 64;  // one thread visits so few
-    static constexpr int64_t PART = 1 << 17;  // cells that a thread goes through at a time
+    static constexpr int64_t TICK = 64;                            // visits
+    static constexpr int64_t FEW_TILES = 64, FEW_CELLS = 1 << 16;  // of an image, and of a component: one thread is enough
+    static constexpr int64_t PART = 1 << 17;                       // cells that a thread goes through at a time
     static constexpr int MOST_WORKERS = 64;
 
     static int64_t tiles(int64_t extent, int64_t side) { return (extent + side - 1) / side; }
 
     Length high_length() const { return UNSEEN - static_cast<Length>(steps_.most); }
 
-    /// Calls body(from, to) for parts of 0 to count, side by side if threads are shared.
+    /// Calls body(from, to) for parts of 0 to count.
     template <class Body>
-    void each_part(int64_t count, Body body) {
-        if (!shared_) return body(0, count);
-        nested_for(*arena_, (count + PART - 1) / PART, [=](int64_t i) { body(i * PART, std::min((i + 1) * PART, count)); });
+    void each_part(int64_t count, Body body) const {
+        side_by_side((count + PART - 1) / PART, [=](int64_t i) { body(i * PART, std::min((i + 1) * PART, count)); });
     }
 
-    void start_queue() { shared_ ? shared_->start() : queue_.start(); }
+    void start_queue() { is_shared_ ? shared_->start() : queue_.start(); }
 
     /// Wakes the spans that have a value, and those around them.
     void wake_all(const Length *value) {
         start_queue();
-        const int64_t rows = grid_.rows(), parts = shared_ ? std::min<int64_t>(shared_->workers(), rows) : 1;
-        const auto wake_part = [=, this](int64_t part) {
+        const int64_t rows = grid_.rows(), parts = is_shared_ ? std::min<int64_t>(shared_->workers(), rows) : 1;
+        side_by_side(parts, [=, this](int64_t part) {
             for (int64_t row = rows * part / parts; row < rows * (part + 1) / parts; ++row)
                 wake_row(value, row % grid_.height, row / grid_.height, static_cast<int>(part));
-        };
-        shared_ ? nested_for(*arena_, parts, wake_part) : wake_part(0);
+        });
     }
 
     void wake_row(const Length *value, int64_t y, int64_t z, int worker) {
@@ -167,13 +174,13 @@ class Field {
     }
 
     void wake(int64_t tile, uint64_t spans, Length least, int worker) {
-        shared_ ? shared_->wake(worker, tile, spans, least) : queue_.wake(tile, spans, least);
+        is_shared_ ? shared_->wake(worker, tile, spans, least) : queue_.wake(tile, spans, least);
     }
 
     /// Visits tiles until no span is awake.  The values are lengths, or names of sources.
     template <class Tick>
     void spread(Length *value, Tick tick) {
-        const bool has_high = shared_ ? visit_side_by_side(value, tick) : visit_alone(value, tick);
+        const bool has_high = is_shared_ ? visit_side_by_side(value, tick) : visit_alone(value, tick);
         if (value == length) has_high_ = has_high;
     }
 
@@ -201,7 +208,7 @@ class Field {
         std::atomic<bool> has_high = false;
         const std::thread::id caller = std::this_thread::get_id();
         const bool names = value != length;
-        nested_for(*arena_, shared_->workers(), [&](int64_t number) {
+        side_by_side(shared_->workers(), [&](int64_t number) {
             struct StopOnError {  // other workers would wait for the tile
                 SharedTiles<Length> &tiles;
                 const int errors = std::uncaught_exceptions();
@@ -369,8 +376,9 @@ class Field {
     Arena *arena_ = nullptr;
     std::unique_ptr<CopyShape> copy_shape_;  // these, if threads are shared
     std::unique_ptr<SharedTiles<Length>> shared_;
-    bool has_high_ = false;  // whether a length came near UNSEEN
-    int64_t visits_ = 0;     // of tiles, since the start
+    bool is_shared_ = false;  // whether threads help with this field
+    bool has_high_ = false;   // whether a length came near UNSEEN
+    int64_t visits_ = 0;      // of tiles, since the start
 };
 
 }  // namespace apsis::cpu::paths
