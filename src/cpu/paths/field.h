@@ -69,13 +69,19 @@ class Field {
 
     /// Makes walls of all cells.
     void clear() {
-        each_part(grid_.cells + SPAN, [this](int64_t from, int64_t to) {
-            std::fill(length + from, length + to, WALL);
-            if constexpr (NEAREST) std::fill(source + from, source + to, UNSEEN);
-        });
+        clear_frame();
+        for (int64_t row = 0; row < grid_.rows(); ++row) clear_row(grid_.row(row % grid_.height, row / grid_.height));
+    }
+
+    /// The same in two steps, so that threads may share the rows: first of the cells around all rows, then of a row each.
+    void clear_frame() {
+        clear_cells(0, grid_.origin);
+        for (int64_t z = 0; z < grid_.depth; ++z) clear_cells(grid_.row(grid_.height, z), grid_.row(0, z + 1));
+        clear_cells(grid_.row(0, grid_.depth), grid_.cells + SPAN);
         std::fill_n(starts, grid_.rows(), uint8_t(0));
         std::fill_n(tile_, tiles_, QueuedTile<Length>{});
     }
+    void clear_row(int64_t first) const { clear_cells(first, first + grid_.pitch); }
 
     /// Finds the field of all sources.  Calls tick(visited pixels) now and then; with nearest sources all pixels are visited
     /// once more.  When lengths become large, calls flush(below), which must record all lengths less than `below` and set them
@@ -123,13 +129,18 @@ class Field {
 
   private:
     static constexpr int64_t TICK = 64;                            // visits
-    static constexpr int64_t FEW_TILES = 64, FEW_CELLS = 1 << 16;  // of an image, and of a component: one thread is enough
+    static constexpr int64_t FEW_TILES = 16, FEW_CELLS = 1 << 15;  // of an image, and of a component: one thread is enough
     static constexpr int64_t PART = 1 << 17;                       // cells that a thread goes through at a time
     static constexpr int MOST_WORKERS = 64;
 
     static int64_t tiles(int64_t extent, int64_t side) { return (extent + side - 1) / side; }
 
     Length high_length() const { return UNSEEN - static_cast<Length>(steps_.most); }
+
+    void clear_cells(int64_t from, int64_t to) const {
+        std::fill(length + from, length + to, WALL);
+        if constexpr (NEAREST) std::fill(source + from, source + to, UNSEEN);
+    }
 
     /// Calls body(from, to) for parts of 0 to count.
     template <class Body>

@@ -1,5 +1,5 @@
-// apsis_geodesic on the CPU: one field from all seeds of an image (field.h).  The slices of a batch are solved side by side, a
-// thread each.  A single image uses several threads only to be read and written.
+// apsis_geodesic on the CPU: one field from all seeds of an image (field.h), which several threads make.  The slices of a batch
+// are solved side by side, a thread each.
 //
 // Lengths have 32 bits where steps are small numbers and nearest seeds, if they are wanted, can be named in 32 bits.  Paths may
 // be longer: whenever lengths become large, the settled pixels are written, and the other lengths are counted from there.
@@ -37,7 +37,7 @@ class Geodesic {
     template <class EachRow>
     void run(int64_t slice, const Progress &progress, EachRow each_row) {
         slice_ = slice;
-        field_.clear();
+        field_.clear_frame();
         each_row(0.0, 0.1, [this](int64_t y, int64_t z) { start_row(y, z); });
         for_entering([this](int64_t cell, int64_t length, int64_t) {
             field_.length[cell] = static_cast<Length>(std::min<int64_t>(field_.length[cell], length));
@@ -112,6 +112,7 @@ class Geodesic {
         const uint8_t *const set = job_.set.row(y, z + slice_), *const seeds = job_.seeds.row(y, z + slice_);
         const int64_t first = grid_.row(y, z);
         Length *const length = field_.length + first;
+        field_.clear_row(first);
         if (job_.set.type == APSIS_U8 && job_.set.stride[0] == 1) {
             const Length on = job_.complement ? Lengths::WALL : Lengths::UNSEEN;
             const Length off = job_.complement ? Lengths::UNSEEN : Lengths::WALL;
