@@ -62,22 +62,24 @@ class TileCopy {
             }
     }
 
-    /// Copies spans of the tile back.
+    /// Copies the rows of the tile back that have one of these spans, from the first to the last of them.
     void store(Value *cells, const Grid &grid, const TileBox &box, uint64_t spans) {
-        for (; spans; spans &= spans - 1) {
-            const int64_t *const side = shape_.tile.side;
-            const int64_t s = std::countr_zero(spans), x = s % side[0] * SPAN, y = s / side[0] % side[1],
-                          z = s / side[0] / side[1];
-            const int64_t count = std::min<int64_t>(SPAN, box.extent[0] - x);
-            if (count <= 0 || y >= box.extent[1] || z >= box.extent[2]) continue;
-            const Value *const from = data() + shape_.row(y, z) + x;
-            Value *const to = cells + grid.row(box.low[1] + y, box.low[2] + z) + box.low[0] + x;
-            const bool is_rim = y == 0 || y == side[1] - 1 || (shape_.deep && (z == 0 || z == side[2] - 1));
-            const int64_t left = is_rim ? count : x == 0, right = is_rim || x + SPAN < side[0] * SPAN ? count : count - 1;
-            for (int64_t i = 0; i < left; ++i) store_cell(to + i, from[i]);
-            if (left < right) std::copy(from + left, from + right, to + left);
-            for (int64_t i = std::max(left, right); i < count; ++i) store_cell(to + i, from[i]);
-        }
+        const int64_t *const side = shape_.tile.side;
+        for (int64_t z = 0; z < box.extent[2]; ++z)
+            for (int64_t y = 0; y < box.extent[1]; ++y) {
+                const uint64_t of_row = spans >> ((z * side[1] + y) * side[0]) & ((uint64_t(1) << side[0]) - 1);
+                if (!of_row) continue;
+                const int64_t low = std::countr_zero(of_row) * SPAN;
+                const int64_t high = std::min<int64_t>(std::bit_width(of_row) * SPAN, box.extent[0]);
+                const Value *const from = data() + shape_.row(y, z);
+                Value *const to = cells + grid.row(box.low[1] + y, box.low[2] + z) + box.low[0];
+                const bool is_rim = y == 0 || y == side[1] - 1 || (shape_.deep && (z == 0 || z == side[2] - 1));
+                const int64_t left = is_rim ? high : std::max<int64_t>(low, 1);
+                const int64_t right = is_rim ? high : std::min(high, side[0] * SPAN - 1);
+                for (int64_t x = low; x < left; ++x) store_cell(to + x, from[x]);
+                if (left < right) std::copy(from + left, from + right, to + left);
+                for (int64_t x = std::max(left, right); x < high; ++x) store_cell(to + x, from[x]);
+            }
     }
 
   private:
