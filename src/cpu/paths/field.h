@@ -57,13 +57,13 @@ class Field {
     Length *source;   // [cell]; the caller sets it to a source's own name
     uint8_t *starts;  // [row]; the caller sets it to 1 where a path starts
 
-    /// Lets idle threads of an arena help with fields that follow.
+    /// Lets idle threads of an arena help with fields that follow, if there are tiles enough.
     void share_with(Arena &arena) {
         arena_ = &arena;
-        const int workers = std::min(arena.threads(), MOST_WORKERS);
-        if (workers == 1 || tiles_ < FEW_TILES || grid_.periodic.any() || steps_.knight) return;
+        const int64_t workers = std::min<int64_t>({arena.threads(), MOST_WORKERS, tiles_ / TILES_A_WORKER});
+        if (workers < 2 || grid_.periodic.any() || steps_.knight) return;
         copy_shape_ = std::make_unique<CopyShape>(volume_);
-        shared_ = std::make_unique<SharedTiles<Length>>(tile_, steps_, workers);
+        shared_ = std::make_unique<SharedTiles<Length>>(tile_, steps_, static_cast<int>(workers));
         is_shared_ = true;
     }
 
@@ -128,10 +128,10 @@ class Field {
     int64_t shift = 0;  // to be added to the lengths
 
   private:
-    static constexpr int64_t TICK = 64;                            // visits
-    static constexpr int64_t FEW_TILES = 16, FEW_CELLS = 1 << 15;  // of an image, and of a component: one thread is enough
-    static constexpr int64_t PART = 1 << 17;                       // cells that a thread goes through at a time
-    static constexpr int MOST_WORKERS = 64;
+    static constexpr int64_t TICK = 64;                              // visits
+    static constexpr int64_t MOST_WORKERS = 64, TILES_A_WORKER = 8;  // of an image
+    static constexpr int64_t FEW_CELLS = 1 << 15;                    // of a component: one thread is enough
+    static constexpr int64_t PART = 1 << 17;                         // cells that a thread goes through at a time
 
     static int64_t tiles(int64_t extent, int64_t side) { return (extent + side - 1) / side; }
 
@@ -220,7 +220,7 @@ class Field {
         const std::thread::id caller = std::this_thread::get_id();
         const bool names = value != length;
         side_by_side(shared_->workers(), [&](int64_t number) {
-            struct StopOnError {  // other workers would wait for the tile
+            struct StopOnError {  // else other workers would wait for the tile
                 SharedTiles<Length> &tiles;
                 const int errors = std::uncaught_exceptions();
                 ~StopOnError() {
