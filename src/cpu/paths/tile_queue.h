@@ -47,8 +47,8 @@ class TileRing {
         link(at);
     }
 
-    /// Takes the next tile out; -1 if there is none.
-    int64_t next() {
+    /// The next tile, of the bucket now(); -1 if there is none.
+    int64_t first() {
         int64_t empty = 0;  // buckets, one behind the other
         while (waiting_) {
             const int64_t at = first_[now_ % RING];
@@ -68,11 +68,17 @@ class TileRing {
                 }
                 continue;
             }
-            unlink(at);
-            --waiting_;
             return at;
         }
         return -1;
+    }
+    /// Takes it out.
+    int64_t next() {
+        const int64_t at = first();
+        if (at < 0) return at;
+        unlink(at);
+        --waiting_;
+        return at;
     }
 
     /// The tile that is likely to be next, or -1.
