@@ -139,7 +139,7 @@ struct AlongX {
 
     static constexpr uint32_t NOTHING = NEAREST ? NO_SITE_PLACE : static_cast<uint32_t>(NO_COST<int32_t>);
 
-    /// Costs are known where they are needed; all others are too far from every marked tile to matter.
+    /// Costs are known where they are needed; all others are of no site, or too far from every marked tile to matter.
     __device__ const uint8_t *known(int64_t z, int64_t y) const { return &layout.need(z, y, 0); }
 
     struct Stored {

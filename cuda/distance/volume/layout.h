@@ -66,11 +66,20 @@ struct Layout {
         return needs[(z * row_groups() + y / MARK_GROUP) * groups_across() + x / MARK_GROUP];
     }
     __device__ uint8_t &any_need() const { return needs[count_needs() - 1]; }
-    /// Threads of a whole launch: marks all tiles.
+    /// Threads of a whole launch: finds which groups of voxels across have sites, for mark_all().
+    __device__ void find_groups() const {
+        for (int64_t i = first_item(); i < width() * height(); i += item_step()) {
+            const int64_t x = i % width(), at = columns.at(i / width(), 0, x);
+            if (columns.words[at] || columns.before[at] != NO_SITE_BEFORE || columns.after[at] != NO_SITE_AFTER)
+                need(0, 0, x) = 1;
+        }
+    }
+    /// Threads of a whole launch: marks all tiles, for which the groups that have sites are needed.
     __device__ void mark_all() const {
-        const int64_t tiles_all = count_marks(), needs_all = count_needs();
+        const int64_t tiles_all = count_marks(), needs_all = count_needs() - 1, across = groups_across();
         for (int64_t i = first_item(); i < tiles_all; i += item_step()) marks[i] = 1;
-        for (int64_t i = first_item(); i < needs_all; i += item_step()) needs[i] = 1;
+        for (int64_t i = first_item() + across; i < needs_all; i += item_step()) needs[i] = needs[i % across];
+        if (first_item() == 0) any_need() = 1;
     }
     /// The plane of the image that is plane z of a slab.
     __device__ int32_t plane_of(int64_t z) const { return static_cast<int32_t>(columns.start + z); }

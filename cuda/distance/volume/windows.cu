@@ -316,7 +316,7 @@ __global__ void __launch_bounds__(WINDOW_THREADS, WINDOW_BLOCKS_PER_SM) search_w
     extern __shared__ __align__(16) uint32_t shared[];
     const FarSamples far = *lines.layout.far;
     if (!far.is_far()) return;
-    if (far.is_sparse()) return lines.layout.mark_all();
+    if (far.is_sparse()) return Lines::AXIS == 1 ? lines.layout.find_groups() : lines.layout.mark_all();
     const LineCut &cut = lines.cut;
     const uint32_t across = static_cast<uint32_t>(lines.across()), segments = cut.segments();
     const uint32_t place = blockIdx.x % across, slab = blockIdx.x / across / segments;
