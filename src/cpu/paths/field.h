@@ -23,24 +23,26 @@ namespace apsis::cpu::paths {
 /// A length is too long for the type of lengths.
 struct TooLong {};
 
-/// Length is int32_t or int64_t; names of sources have the same type.  NEAREST: whether nearest sources are found.
-template <class Length, bool NEAREST = false>
+/// Length is int32_t or int64_t; names of sources have the same type.
+template <class Length>
 class Field {
   public:
     static constexpr Length WALL = -1;  // like every length below 0: no path leads there
     static constexpr Length SETTLED = -2;
     static constexpr Length UNSEEN = paths::UNSEEN<Length>;
 
-    Field(const Grid &grid, const Steps &steps, int axes, Carver &carver)
+    /// `nearest`: whether nearest sources are found.
+    Field(const Grid &grid, const Steps &steps, int axes, bool nearest, Carver &carver)
         : grid_(grid),
           steps_(steps),
+          nearest_(nearest),
           moves_(grid, steps, axes),
           volume_(axes == 3 && grid.depth > 1),
           shape_(volume_, grid.pitch, grid.plane),
           across_{tiles(grid.width, SPAN * shape_.side[0]), tiles(grid.height, shape_.side[1])},
           queue_(across_[0] * across_[1] * tiles(grid.depth, shape_.side[2]), steps, carver) {
         length = carver.take<Length>(grid.cells + SPAN);
-        source = carver.take<Length>(NEAREST ? grid.cells + SPAN : 0);
+        source = carver.take<Length>(nearest ? grid.cells + SPAN : 0);
     }
 
     Length *length;  // [cell]; the caller sets it to UNSEEN, to 0 for a source, or to the length of a path from outside
@@ -49,7 +51,7 @@ class Field {
     /// Makes walls of all cells.
     void clear() {
         std::fill_n(length, grid_.cells + SPAN, WALL);
-        if constexpr (NEAREST) std::fill_n(source, grid_.cells + SPAN, UNSEEN);
+        if (nearest_) std::fill_n(source, grid_.cells + SPAN, UNSEEN);
         queue_.clear();
     }
 
@@ -62,7 +64,7 @@ class Field {
         do {
             wake_all(length);
             spread(length, tick);
-            if constexpr (NEAREST) {
+            if (nearest_) {
                 name();
                 wake_all(source);
                 spread(source, tick);
@@ -244,6 +246,7 @@ class Field {
 
     Grid grid_;
     Steps steps_;
+    bool nearest_;
     Moves moves_;
     bool volume_;
     TileShape shape_;
