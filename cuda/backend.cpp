@@ -304,6 +304,16 @@ class CudaBackend final : public Backend {
         labels::contacts(job, scratch, ready(), progress, *number());
     }
 
+    size_t measures_scratch(const MeasuresJob &job) const override {
+        const CurrentDevice current(device_);
+        return labels::measures_scratch(job);
+    }
+
+    bool measures(const MeasuresJob &job, void *scratch, const Progress &progress) override {
+        const CurrentDevice current(device_);
+        return labels::measures(job, scratch, ready(), progress, *number());
+    }
+
     TransferQueue *transfer_queue(const DistanceJob &job) override {
         const CurrentDevice current(device_);
         if (plane::plan_of(job, limits_).way == plane::Way::NONE || needs_bytes(job)) return nullptr;

@@ -16,6 +16,7 @@
 #include "api/guard.h"
 #include "api/options.h"
 #include "runtime/measures_job.h"
+#include "runtime/parallel.h"
 #include "runtime/staging.h"
 
 namespace apsis {
@@ -77,13 +78,61 @@ std::unique_ptr<uint8_t[]> bring(apsis_context &context, View &image) {
     return bring_to_host(context, image, image.type == APSIS_BIT ? APSIS_U8 : image.type);
 }
 
-void run(apsis_context &context, MeasuresJob &job) {
-    context.refuse_capture("measures are for the host");
+void log_start(const apsis_context &context, const MeasuresJob &job, const char *where) {
+    context.log("measures: %lld x %lld x %lld pixels on %s", static_cast<long long>(job.set.size[0]),
+                static_cast<long long>(job.set.size[1]), static_cast<long long>(job.set.size[2]), where);
+}
+
+enum class Outcome { FOUND, NO_ROOM, FOR_HOST };
+
+/// Runs a job on the back end, with room for so many values as the job says.  Without kernels for it, or memory, it is for the
+/// host.
+Outcome run_on_backend(apsis_context &context, const MeasuresJob &job) {
+    const auto stage = [&](Carver &carver, const auto &run) {
+        Staging staging(context, carver);
+        MeasuresJob own = job;
+        own.set = staging.values(job.set);
+        if (job.grey) own.grey = staging.input(job.grey);
+        const size_t bytes = context.backend->measures_scratch(own);
+        if (bytes == 0) return Outcome::FOR_HOST;
+        return run(staging, own, carver.take<uint8_t>(static_cast<int64_t>(bytes)));
+    };
+    Carver count;
+    const auto just_count = [](const Staging &, const MeasuresJob &, const void *) { return Outcome::FOUND; };
+    if (stage(count, just_count) == Outcome::FOR_HOST) return Outcome::FOR_HOST;
+    void *memory = nullptr;
+    try {
+        memory = context.scratch(count.used());
+    } catch (const Error &error) {
+        if (error.status != APSIS_ERROR_MEMORY && error.status != APSIS_ERROR_WORKSPACE) throw;
+        return Outcome::FOR_HOST;
+    }
+    log_start(context, job, context.backend->name());
+    Carver carver(memory);
+    return stage(carver, [&](Staging &staging, const MeasuresJob &own, void *scratch) {
+        bool is_found = false;
+        staging.run([&] { is_found = context.backend->measures(own, scratch, context.progress()); });
+        return is_found ? Outcome::FOUND : Outcome::NO_ROOM;
+    });
+}
+
+/// Finds the sums on the host.
+void run_on_host(apsis_context &context, MeasuresJob job) {
     const std::unique_ptr<uint8_t[]> labels = bring(context, job.set), grey = bring(context, job.grey);
-    context.log("measures: %lld x %lld x %lld pixels on the CPU", static_cast<long long>(job.set.size[0]),
-                static_cast<long long>(job.set.size[1]), static_cast<long long>(job.set.size[2]));
+    log_start(context, job, "the CPU");
     Arena arena(Arena::threads_for(context.threads));
     measure_values(job, arena, context.progress());
+}
+
+/// Finds the sums on the back end; if it has no kernels for them, or not enough memory, on the host.
+void run(apsis_context &context, MeasuresJob &job) {
+    constexpr int64_t PIXELS_A_VALUE = 512, MORE = 4;  // of values there are fewer, mostly
+    context.refuse_capture("measures are for the host");
+    const int64_t pixels = job.set.pixels();
+    Outcome outcome = Outcome::NO_ROOM;
+    for (job.room = pixels / PIXELS_A_VALUE + 1; outcome == Outcome::NO_ROOM && job.room < MORE * pixels; job.room *= MORE)
+        outcome = run_on_backend(context, job);
+    if (outcome != Outcome::FOUND) run_on_host(context, job);
 }
 
 /* ---- From sums to measures ---- */

@@ -131,7 +131,7 @@ class Adder {
     void add_row(int64_t y, int64_t z) {
         add_runs(y, z);
         if (job_.wants(APSIS_PERIMETER)) add_perimeter(y, z);
-        if (!job_.wants(APSIS_PERIMETER | APSIS_SURFACE | APSIS_EULER)) return;
+        if (!job_.wants_windows()) return;
         const bool is_last = y == job_.set.size[1] - 1, is_last_plane = job_.axes == 3 && z == job_.set.size[2] - 1;
         for (int64_t at_z = z; at_z <= z + is_last_plane; ++at_z)
             for (int64_t at_y = y; at_y <= y + is_last; ++at_y)
