@@ -191,7 +191,7 @@ ValueSums sums_of(const MeasuresJob &job, int64_t value, const Number *number) {
     for (int i = 0; i < 3; ++i) shape.faces[i] = whole(FACES + i), shape.steps[i] = whole(STEPS + i);
     if (job.axes == 2) std::swap(shape.diagonals, shape.faces[2]);
     shape.euler = whole(EULER);
-    if (job.grey) sums.intensity = intensities_of(number, job.grey.type == APSIS_F32);
+    if (job.wants(APSIS_INTENSITY)) sums.intensity = intensities_of(number, job.grey.type == APSIS_F32);
     return sums;
 }
 

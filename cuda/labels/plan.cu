@@ -19,8 +19,8 @@ namespace apsis::cuda::labels {
 namespace {
 
 constexpr int64_t LEAST_CAPACITY = int64_t(1) << 20, PIXELS_AN_ITEM = 64;
-constexpr int64_t LEAST_RECORDS = 512, MOST_RECORDS = int64_t(1) << 30, BATCH_RECORDS = int64_t(1) << 16;
-constexpr int64_t MOST_LENGTH = 16, WARPS_WANTED = int64_t(1) << 14;  // a few for each that a GPU runs at once
+constexpr int64_t MOST_RECORDS = int64_t(1) << 30, BATCH_RECORDS = int64_t(1) << 16;
+constexpr int64_t MOST_LENGTH = 16, WARPS_WANTED = int64_t(1) << 12;  // as many as a GPU runs at once
 constexpr int64_t MOST_REALS = int64_t(1) << 36;                     // whose sums fit their numbers
 constexpr int64_t LEAST_PAIRS = 256, MOST_PAIRS = int64_t(1) << 20, PIXELS_A_PAIR = 16;
 
@@ -73,12 +73,12 @@ Plan plan_of(const ContactsJob &job) {
 
 MeasuresPlan plan_of(const MeasuresJob &job) {
     MeasuresPlan plan;
-    const bool is_real = job.grey && job.grey.type == APSIS_F32;
+    const bool is_real = job.wants(APSIS_INTENSITY) && job.grey.type == APSIS_F32;
     plan.axes = job.axes;
     plan.margin = job.wants(APSIS_PERIMETER) ? 2 : job.wants_windows();
     plan.step = WARP - (plan.margin == 2 ? 4 : plan.margin);
     plan.is_direct = bits_of(job.set.type) <= 16;
-    plan.records = LEAST_RECORDS;
+    plan.records = WARP;
     while (!plan.is_direct && plan.records < std::min(job.room, MOST_RECORDS)) plan.records *= 2;
     if (plan.is_direct) plan.records = int64_t(1) << bits_of(job.set.type);
     plan.width = is_real ? 2 * WARP : WARP;

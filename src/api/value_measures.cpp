@@ -126,12 +126,15 @@ void run_on_host(apsis_context &context, MeasuresJob job) {
 
 /// Finds the sums on the back end; if it has no kernels for them, or not enough memory, on the host.
 void run(apsis_context &context, MeasuresJob &job) {
-    constexpr int64_t PIXELS_A_VALUE = 512, MORE = 4;  // of values there are fewer, mostly
+    constexpr int64_t LEAST_ROOM = 512, PIXELS_A_VALUE = 512, MORE = 4;  // of values there are fewer, mostly
     context.refuse_capture("measures are for the host");
     const int64_t pixels = job.set.pixels();
-    Outcome outcome = Outcome::NO_ROOM;
-    for (job.room = pixels / PIXELS_A_VALUE + 1; outcome == Outcome::NO_ROOM && job.room < MORE * pixels; job.room *= MORE)
+    job.room = std::max(LEAST_ROOM, pixels / PIXELS_A_VALUE);
+    Outcome outcome = run_on_backend(context, job);
+    while (outcome == Outcome::NO_ROOM && job.room < MORE * pixels) {
+        job.room *= MORE;
         outcome = run_on_backend(context, job);
+    }
     if (outcome != Outcome::FOUND) run_on_host(context, job);
 }
 
