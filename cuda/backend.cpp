@@ -15,6 +15,7 @@
 #include "cuda/distance/plane/transfer_queue.h"
 #include "cuda/distance/volume/volume.h"
 #include "cuda/transforms.h"
+#include "runtime/measures_job.h"
 #include "runtime/packed.h"
 
 namespace apsis {
@@ -311,7 +312,9 @@ class CudaBackend final : public Backend {
 
     bool measures(const MeasuresJob &job, void *scratch, const Progress &progress) override {
         const CurrentDevice current(device_);
-        return labels::measures(job, scratch, ready(), progress, *number());
+        MeasuresJob own = job;
+        own.page_locked = &page_locked_;
+        return labels::measures(own, scratch, ready(), progress, *number());
     }
 
     TransferQueue *transfer_queue(const DistanceJob &job) override {

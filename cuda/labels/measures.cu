@@ -107,14 +107,15 @@ static __global__ void __launch_bounds__(BLOCK)
     gather_records(Records records, const uint64_t *record, int64_t count, Number *to) {
     const int64_t i = first_item() / WARP, lane = threadIdx.x % WARP;
     if (i >= count) return;
-    for (int64_t k = lane; k < records.width; k += WARP) to[i * records.width + k] = records.at(static_cast<int64_t>(record[i]))[k];
+    for (int64_t k = lane; k < records.width; k += WARP)
+        to[i * records.width + k] = records.at(static_cast<int64_t>(record[i]))[k];
 }
 
 /// Scratch memory.
 struct MeasuresScratch {
     Records records;
     uint64_t *key[2], *record[2];  // to be sorted
-    Number *batch;
+    Number *batch;                 // and the next one
     uint32_t *number;
     uint8_t *cub;
     size_t cub_bytes = 0;
@@ -126,7 +127,7 @@ struct MeasuresScratch {
         records.lost = carver.take<uint32_t>(1), number = carver.take<uint32_t>(1);
         for (uint64_t *&each : key) each = carver.take<uint64_t>(plan.records);
         for (uint64_t *&each : record) each = carver.take<uint64_t>(plan.records);
-        batch = carver.take<Number>(plan.batch * plan.width);
+        batch = carver.take<Number>(2 * plan.batch * plan.width);
         cub::DoubleBuffer<uint64_t> nothing;
         const CallersError callers;
         check(cub::DeviceRadixSort::SortPairs(nullptr, cub_bytes, nothing, nothing, plan.records, 0, 64), "asking for a sort");
@@ -199,9 +200,8 @@ ValueSums sums_of(const MeasuresJob &job, int64_t value, const Number *number) {
 void read_records(const MeasuresJob &job, const MeasuresPlan &plan, const MeasuresScratch &scratch, cudaStream_t stream,
                   HostNumber &number) {
     const Items items = {scratch.key[0], scratch.record[0], scratch.number, static_cast<uint32_t>(plan.records)};
-    with_label_type(job.set.type, [&](auto pixel) {
-        launch(plan.list, list_records<decltype(pixel)>, stream, scratch.records, items);
-    });
+    with_label_type(job.set.type,
+                    [&](auto pixel) { launch(plan.list, list_records<decltype(pixel)>, stream, scratch.records, items); });
     number.ask(scratch.number, stream);
     const int64_t count = number.wait();
     if (count == 0) return;
@@ -212,22 +212,32 @@ void read_records(const MeasuresJob &job, const MeasuresPlan &plan, const Measur
         check(cub::DeviceRadixSort::SortPairs(scratch.cub, bytes, key, record, count, 0, bits_of(job.set.type), stream),
               "sorting values");
     }
-    job.found->reserve(static_cast<size_t>(count));
-    std::vector<uint64_t> keys;
-    std::vector<Number> numbers;
-    for (int64_t done = 0; done < count;) {
-        const int64_t now = std::min(count - done, plan.batch);
+    // While the host takes one batch, the next one is on its way.
+    const int64_t numbers = plan.batch * plan.width, bytes_of_batch = (numbers + plan.batch) * int64_t(sizeof(Number));
+    PageLocked &pages = *static_cast<PageLocked *>(job.page_locked);
+    auto *const memory = static_cast<uint8_t *>(pages.at_least(static_cast<size_t>(2 * bytes_of_batch)));
+    const Event arrived[2];
+    const auto numbers_of = [&](int64_t i) { return reinterpret_cast<Number *>(memory + i % 2 * bytes_of_batch); };
+    const auto ask = [&](int64_t i) {
+        const int64_t first = i * plan.batch, now = std::min(count - first, plan.batch);
+        Number *const batch = scratch.batch + i % 2 * numbers, *const to = numbers_of(i);
         launch(plan.gather.kernel, gather_records, ceil_div(now, WARPS), plan.gather.threads, stream, scratch.records,
-               record.Current() + done, now, scratch.batch);
-        keys.resize(static_cast<size_t>(now)), numbers.resize(static_cast<size_t>(now * plan.width));
-        check(cudaMemcpyAsync(keys.data(), key.Current() + done, keys.size() * sizeof keys[0], cudaMemcpyDeviceToHost, stream),
-              "reading values");
-        check(cudaMemcpyAsync(numbers.data(), scratch.batch, numbers.size() * sizeof numbers[0], cudaMemcpyDeviceToHost, stream),
+               record.Current() + first, now, batch);
+        check(cudaMemcpyAsync(to, batch, static_cast<size_t>(now * plan.width) * sizeof *to, cudaMemcpyDeviceToHost, stream),
               "reading sums");
-        check(cudaStreamSynchronize(stream), "reading sums");
-        for (int64_t i = 0; i < now; ++i)
-            job.found->push_back(sums_of(job, value_of(job.set.type, keys[i]), numbers.data() + i * plan.width));
-        done += now;
+        check(cudaMemcpyAsync(to + numbers, key.Current() + first, static_cast<size_t>(now) * sizeof *to,
+                              cudaMemcpyDeviceToHost, stream),
+              "reading values");
+        check(cudaEventRecord(arrived[i % 2].handle, stream), "marking where sums are read");
+        pages.is_read(stream);
+    };
+    ask(0);
+    for (int64_t i = 0, first = 0; first < count; ++i, first += plan.batch) {
+        if (first + plan.batch < count) ask(i + 1);
+        check(cudaEventSynchronize(arrived[i % 2].handle), "reading sums");
+        const Number *const own = numbers_of(i), *const keys = own + numbers;
+        job.take(std::min(count - first, plan.batch),
+                 [&](int64_t k) { return sums_of(job, value_of(job.set.type, keys[k]), own + k * plan.width); });
     }
 }
 
@@ -246,7 +256,7 @@ bool measures(const MeasuresJob &job, void *memory, cudaStream_t stream, const P
     Carver carver(memory);
     const MeasuresScratch scratch(plan, carver);
     scratch.clear(stream);
-    const Question question = {job.set,     job.grey,  job.connectivity, job.wants(APSIS_MOMENTS), plan.across, plan.down,
+    const Question question = {job.set,    job.grey,    job.connectivity, job.wants(APSIS_MOMENTS), plan.across, plan.down,
                                plan.warps, plan.length, plan.step};
     with_label_type(job.set.type, [&](auto pixel) { launch_sums<decltype(pixel)>(plan, question, scratch.records, stream); });
     number.ask(scratch.records.lost, stream);

@@ -19,9 +19,9 @@ namespace apsis::cuda::labels {
 namespace {
 
 constexpr int64_t LEAST_CAPACITY = int64_t(1) << 20, PIXELS_AN_ITEM = 64;
-constexpr int64_t MOST_RECORDS = int64_t(1) << 30, BATCH_RECORDS = int64_t(1) << 16;
+constexpr int64_t MOST_RECORDS = int64_t(1) << 30, BATCH_RECORDS = 4096;
 constexpr int64_t MOST_LENGTH = 16, WARPS_WANTED = int64_t(1) << 12;  // as many as a GPU runs at once
-constexpr int64_t MOST_REALS = int64_t(1) << 36;                     // whose sums fit their numbers
+constexpr int64_t MOST_REALS = int64_t(1) << 36;                      // whose sums fit their numbers
 constexpr int64_t LEAST_PAIRS = 256, MOST_PAIRS = int64_t(1) << 20, PIXELS_A_PAIR = 16;
 
 Plan plan_segments(const View &image, int64_t items_a_pixel, const char *kernel) {

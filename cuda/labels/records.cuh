@@ -28,8 +28,8 @@ enum Field {
     SUM = 16,      // x, y, z
     FACES = 19,    // across x, y, z; in 2-D in place of the last the pairs across corners
     EULER = 22,
-    STEPS = 23,      // of the perimeter
-    HIGH = 26,       // of each product, the upper half
+    STEPS = 23,  // of the perimeter
+    HIGH = 26,   // of each product, the upper half
     FIELDS = WARP
 };
 constexpr int PRODUCTS = 6;
@@ -37,9 +37,9 @@ static_assert(HIGH == PRODUCT + 16 && HIGH + PRODUCTS == FIELDS);
 
 /// The numbers of a second record, of intensities that are floats.
 enum RealField {
-    UPPER_BITS = 0,                   // of the pieces of each part of a sum: pieces / 2^28, rounded down
-    LOWER_BITS = ExactSum::PARTS,     // and the rest
-    SPECIAL = 2 * ExactSum::PARTS,    // how often each of IntensitySums was seen
+    UPPER_BITS = 0,                 // of the pieces of each part of a sum: pieces / 2^28, rounded down
+    LOWER_BITS = ExactSum::PARTS,   // and the rest
+    SPECIAL = 2 * ExactSum::PARTS,  // how often each of IntensitySums was seen
 };
 constexpr int PIECE_BITS = 28;
 
@@ -47,12 +47,12 @@ constexpr int PIECE_BITS = 28;
 struct Records {
     static constexpr int TRIES = 16;
 
-    Number *number;   // [record][width]
-    uint64_t *key;    // [record]: a value as a number of 64 bits; 0: none
-    uint32_t *lost;   // whether there was no room for some
+    Number *number;  // [record][width]
+    uint64_t *key;   // [record]: a value as a number of 64 bits; 0: none
+    uint32_t *lost;  // whether there was no room for some
     int64_t count;
-    int width;        // FIELDS, or twice as many
-    bool is_direct;   // a value is the number of its record
+    int width;       // FIELDS, or twice as many
+    bool is_direct;  // a value is the number of its record
 
     __device__ Number *at(int64_t record) const { return number + record * width; }
     __device__ bool has_lost() const { return *const_cast<const volatile uint32_t *>(lost) != 0; }
@@ -94,9 +94,7 @@ struct Origin {
     bool is_volume;
 
     /// The place of a pixel, so that their order is that of the image.
-    __device__ uint32_t place_of(uint32_t x, uint32_t y, uint32_t z) const {
-        return (is_volume ? z * WARP + y : y) * WARP + x;
-    }
+    __device__ uint32_t place_of(uint32_t x, uint32_t y, uint32_t z) const { return (is_volume ? z * WARP + y : y) * WARP + x; }
     __device__ int64_t index_of(uint32_t place) const {
         const uint32_t x = place % WARP, row = place / WARP, y = is_volume ? row % WARP : row, z = is_volume ? row / WARP : 0;
         return ((at[2] + z) * height + at[1] + y) * width + at[0] + x;
@@ -189,8 +187,9 @@ class Recent {
     __device__ void add_product(int i, const uint32_t *fields, Number *to) const {
         if (!has_moments_) return;
         const int a = i < 3 ? i : i == 5 ? 1 : 0, b = i < 3 ? i : i == 3 ? 1 : 2;
-        const __int128 sum = static_cast<__int128>(origin_.at[a]) * coordinates_of(b, fields) +
-                             (origin_.at[b] * static_cast<int64_t>(fields[SUM + a]) + static_cast<int64_t>(fields[PRODUCT + i]));
+        const __int128 sum =
+            static_cast<__int128>(origin_.at[a]) * coordinates_of(b, fields) +
+            (origin_.at[b] * static_cast<int64_t>(fields[SUM + a]) + static_cast<int64_t>(fields[PRODUCT + i]));
         const Number low = static_cast<Number>(sum);
         Number high = static_cast<Number>(sum >> 64);
         if (low) high += atomicAdd(to, low) > ~low;  // it carries

@@ -20,8 +20,8 @@ __device__ void load_square(const View &image, int64_t x, int64_t y, int64_t z, 
     const int64_t first = is_inside ? max(-y, int64_t(0)) : WARP, end = image.size[1] - y;
 #pragma unroll
     for (int row = 0; row < WARP; ++row)
-        value[row] = row >= first && row < end ? *reinterpret_cast<const Pixel *>(image.data + begin + row * image.stride[1])
-                                               : Pixel(0);
+        value[row] =
+            row >= first && row < end ? *reinterpret_cast<const Pixel *>(image.data + begin + row * image.stride[1]) : Pixel(0);
 }
 
 /// The pixels of a column that have a value, as bits.
@@ -127,7 +127,7 @@ __device__ inline void add_perimeter(uint32_t column, uint32_t counts, OwnField 
     const uint32_t border = column & ~(left(column) & right(column) & column << 1 & column >> 1);
     const uint32_t before = left(border), behind = right(border);
     // Of four bits how many are set: 1 and 2 of the number; 4 is where both pairs are set.
-    const auto add_up = [](uint32_t a, uint32_t b, uint32_t c, uint32_t d, uint32_t (&sum)[3]) {
+    const auto add_up = [](uint32_t a, uint32_t b, uint32_t c, uint32_t d, uint32_t(&sum)[3]) {
         const uint32_t ab = a ^ b, cd = c ^ d;
         sum[0] = ab ^ cd, sum[1] = (a & b) ^ (c & d) ^ (ab & cd), sum[2] = a & b & c & d;
     };

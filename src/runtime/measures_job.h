@@ -19,9 +19,13 @@ struct MeasuresJob {
     int connectivity = 1;
     uint32_t wanted = 0;
     double spacing[3] = {1, 1, 1};
-    bool is_dense = false;                    // for the caller's table
-    int64_t room = 0;                         // for so many values, if a back end finds the sums
-    std::vector<ValueSums> *found = nullptr;  // of the values that occur but 0, in ascending order
+    bool is_dense = false;        // for the caller's table
+    int64_t room = 0;             // for so many values, if a back end finds the sums
+    void *page_locked = nullptr;  // a back end's own, for sums on their way
+
+    /// Takes the sums of some values that occur but 0, which come in ascending order: of(i) are those of the i-th of them, for
+    /// any thread.
+    std::function<void(int64_t count, const std::function<ValueSums(int64_t)> &of)> take;
 
     bool wants(uint32_t some) const { return wanted & some; }
     bool wants_outlines() const { return wants(APSIS_FILLED | APSIS_HULL | APSIS_FERET); }

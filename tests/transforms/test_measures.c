@@ -291,8 +291,8 @@ static void random_on_the_cpu(bench *b) {
     static const struct {
         int ndim;
         int64_t size[3];
-    } shape[] = {{2, {1, 280000, 1}}, {2, {9000, 1, 1}},   {2, {300, 200, 1}}, {2, {61, 400, 1}}, {2, {33, 3000, 1}},
-                 {3, {1, 2, 9000}},   {3, {70, 65, 5}},    {3, {31, 32, 33}},  {3, {5, 400, 8}},  {3, {3, 3, 5000}}};
+    } shape[] = {{2, {1, 280000, 1}}, {2, {9000, 1, 1}}, {2, {300, 200, 1}}, {2, {61, 400, 1}}, {2, {33, 3000, 1}},
+                 {3, {1, 2, 9000}},   {3, {70, 65, 5}},  {3, {31, 32, 33}},  {3, {5, 400, 8}},  {3, {3, 3, 5000}}};
     static const apsis_type grey_types[] = {APSIS_U8, APSIS_U16, APSIS_F32};
     apsis_context *cpu = NULL;
     assert_int_equal(apsis_create(APSIS_VERSION, APSIS_CPU, &cpu), APSIS_OK);
@@ -415,6 +415,32 @@ static void dense(bench *b) {
     frame_close(&labels);
 }
 
+/** Where there is no room for sums, the host finds them. */
+static void little_workspace(bench *b) {
+    enum { W = 40, H = 30, BYTES = 256 };
+    uint8_t mask[W * H];
+    const int64_t size[3] = {W, H, 1}, row[3] = {BYTES, 1, 1};
+    chance c = {2715};
+    fill_cells(mask, size, &c);
+    frame labels = frame_open(b, APSIS_U16, 2, size, PACKED);
+    problem p = new_problem(2, W, H, 1, mask);
+    put_set(&labels, &p);
+    apsis_image memory = {.type = APSIS_U8, .ndim = 2, .size = {row[0], row[1]}};
+    assert_ok(b->ctx, apsis_alloc(b->ctx, b->device == APSIS_CPU ? APSIS_HOST : APSIS_DEVICE, &memory));
+    static apsis_measure found[2][256];
+    int64_t count[2];
+    for (int i = 0; i < 2; ++i) {
+        if (i) assert_ok(b->ctx, apsis_set_workspace(b->ctx, memory.data, BYTES));
+        assert_ok(b->ctx, apsis_measures(b->ctx, &labels.image, NULL, APSIS_MOMENTS | APSIS_PERIMETER, found[i], 256, &count[i],
+                                         NULL));
+    }
+    assert_int_equal(count[0], count[1]);
+    assert_memory_equal(found[0], found[1], (size_t)count[0] * sizeof found[0][0]);
+    assert_ok(b->ctx, apsis_set_workspace(b->ctx, NULL, 0));
+    apsis_free(b->ctx, &memory);
+    frame_close(&labels);
+}
+
 /** Progress is told to the end, and stops the call. */
 static int note(void *told, double done) {
     assert_true(done >= *(double *)told && done <= 1);
@@ -488,9 +514,17 @@ static void bad_calls(bench *b) {
 }
 
 static const test_case cases[] = {
-    TEST(every_3x4_image, WITH_HOST_IMAGES), TEST(every_4x3_set, EVERYWHERE),  TEST(every_2x2x2_volume, WITH_HOST_IMAGES),
-    TEST(random_measures, EVERYWHERE),       TEST(random_threads, EVERYWHERE), TEST(disc, EVERYWHERE),
-    TEST(random_on_the_cpu, EVERYWHERE),     TEST(unusual_intensities, EVERYWHERE),   TEST(dense, EVERYWHERE),          TEST(progress, EVERYWHERE),
+    TEST(every_3x4_image, WITH_HOST_IMAGES),
+    TEST(every_4x3_set, EVERYWHERE),
+    TEST(every_2x2x2_volume, WITH_HOST_IMAGES),
+    TEST(random_measures, EVERYWHERE),
+    TEST(random_threads, EVERYWHERE),
+    TEST(disc, EVERYWHERE),
+    TEST(random_on_the_cpu, EVERYWHERE),
+    TEST(unusual_intensities, EVERYWHERE),
+    TEST(dense, EVERYWHERE),
+    TEST(progress, EVERYWHERE),
+    TEST(little_workspace, EVERYWHERE),
     TEST(bad_calls, WITH_HOST_IMAGES),
 };
 
