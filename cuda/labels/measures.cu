@@ -20,7 +20,7 @@ namespace {
 struct Question {
     View image, grey;
     int connectivity;
-    bool wants_moments;
+    bool wants_moments, has_carries;
     int64_t across, down, warps;  // see MeasuresPlan
     int length, step;
 };
@@ -39,7 +39,7 @@ __device__ Number add_intensities(const View &grey, int64_t x, int64_t y, int64_
 /// Adds the squares of an image to records.  MARGIN is how many pixels before those that count are looked at: 0; 1 for windows;
 /// and 2, also behind them, for the perimeter.
 template <class Pixel, int AXES, int MARGIN>
-__global__ void __launch_bounds__(BLOCK) sum_squares(Question q, Records records) {
+__global__ void __launch_bounds__(BLOCK, sizeof(Pixel) == 8 ? 1 : 2) sum_squares(Question q, Records records) {
     constexpr int PLANES = AXES == 3 && MARGIN ? 2 : 1;  // that windows have pixels of
     __shared__ Recent::Memory memory[WARPS];
     const int lane = threadIdx.x % WARP;
@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(BLOCK) sum_squares(Question q, Records records
             origin.at[1] += row % q.down * q.step, origin.at[2] = row / q.down * length;
         else
             origin.at[1] += row * length * q.step;
-        Recent recent(memory[threadIdx.x / WARP], records, origin, q.wants_moments);
+        Recent recent(memory[threadIdx.x / WARP], records, origin, q.wants_moments, q.has_carries);
         const int64_t x = origin.at[0] + lane;
         Pixel pixel[PLANES][WARP];
         if (PLANES == 2) load_square(image, x, origin.at[1], origin.at[2] - 1, pixel[PLANES - 1]);
@@ -256,8 +256,9 @@ bool measures(const MeasuresJob &job, void *memory, cudaStream_t stream, const P
     Carver carver(memory);
     const MeasuresScratch scratch(plan, carver);
     scratch.clear(stream);
-    const Question question = {job.set,    job.grey,    job.connectivity, job.wants(APSIS_MOMENTS), plan.across, plan.down,
-                               plan.warps, plan.length, plan.step};
+    const Question question = {job.set,          job.grey,    job.connectivity, job.wants(APSIS_MOMENTS),
+                               plan.has_carries, plan.across, plan.down,        plan.warps,
+                               plan.length,      plan.step};
     with_label_type(job.set.type, [&](auto pixel) { launch_sums<decltype(pixel)>(plan, question, scratch.records, stream); });
     number.ask(scratch.records.lost, stream);
     if (number.wait()) return false;

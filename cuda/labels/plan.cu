@@ -77,6 +77,8 @@ MeasuresPlan plan_of(const MeasuresJob &job) {
     plan.axes = job.axes;
     plan.margin = job.wants(APSIS_PERIMETER) ? 2 : job.wants_windows();
     plan.step = WARP - (plan.margin == 2 ? 4 : plan.margin);
+    const __int128 longest = *std::max_element(job.set.size, job.set.size + job.axes);
+    plan.has_carries = longest * longest * job.set.pixels() > INT64_MAX;
     plan.is_direct = bits_of(job.set.type) <= 16;
     plan.records = WARP;
     while (!plan.is_direct && plan.records < std::min(job.room, MOST_RECORDS)) plan.records *= 2;

@@ -33,13 +33,14 @@ struct Plan {
 struct MeasuresPlan {
     bool serves = false;  // otherwise they are the work of the host
     int axes = 2;
-    int margin = 0;          // of a square: 1 before, for windows; 2 all around, for perimeters
-    int step = 0;            // from a square to the next one
-    int length = 0;          // squares of a warp, one after the other
-    int64_t across = 0;      // warps along x,
-    int64_t down = 0;        // in 3-D along y,
-    int64_t warps = 0;       // and in all
-    bool is_direct = false;  // a record for each value that there can be, not a hash table
+    int margin = 0;            // of a square: 1 before, for windows; 2 all around, for perimeters
+    int step = 0;              // from a square to the next one
+    int length = 0;            // squares of a warp, one after the other
+    int64_t across = 0;        // warps along x,
+    int64_t down = 0;          // in 3-D along y,
+    int64_t warps = 0;         // and in all
+    bool has_carries = false;  // sums of products may have more than 64 bits
+    bool is_direct = false;    // a record for each value that there can be, not a hash table
     int64_t records = 0;
     int width = 0;      // numbers of a record
     int64_t batch = 0;  // records that the host reads at once

@@ -111,11 +111,13 @@ class Recent {
         Number real[ENTRIES][WARP];
     };
 
-    __device__ Recent(Memory &memory, const Records &records, const Origin &origin, bool has_moments)
+    /// `has_carries` says whether sums of products may have more than 64 bits.
+    __device__ Recent(Memory &memory, const Records &records, const Origin &origin, bool has_moments, bool has_carries)
         : memory_(memory),
           records_(records),
           origin_(origin),
-          has_moments_(has_moments) {}
+          has_moments_(has_moments),
+          has_carries_(has_carries) {}
 
     /// Warp: adds to a value each lane's numbers.
     __device__ void add(uint64_t value, uint32_t field, Number real) {
@@ -162,9 +164,9 @@ class Recent {
         __syncwarp();
     }
 
-    /// Reads before the atomics, as most numbers are not greater.
+    // Nothing waits for these operations.
     __device__ static void raise(Number &to, Number number) {
-        if (number > *const_cast<const volatile Number *>(&to)) atomicMax(&to, number);
+        if (number) atomicMax(&to, number);
     }
     __device__ static void add_to(Number &to, Number number) {
         if (number) atomicAdd(&to, number);
@@ -191,15 +193,16 @@ class Recent {
             static_cast<__int128>(origin_.at[a]) * coordinates_of(b, fields) +
             (origin_.at[b] * static_cast<int64_t>(fields[SUM + a]) + static_cast<int64_t>(fields[PRODUCT + i]));
         const Number low = static_cast<Number>(sum);
+        if (!has_carries_) return add_to(*to, low);
         Number high = static_cast<Number>(sum >> 64);
-        if (low) high += atomicAdd(to, low) > ~low;  // it carries
-        if (high) atomicAdd(to + (HIGH - PRODUCT), high);
+        if (low) high += atomicAdd(to, low) > ~low;
+        add_to(to[HIGH - PRODUCT], high);
     }
 
     Memory &memory_;
     const Records &records_;
     const Origin &origin_;
-    const bool has_moments_;
+    const bool has_moments_, has_carries_;
     uint64_t value_ = 0;  // of the entry of a lane; 0: none
     int next_ = 0;        // the entry that makes way
 };

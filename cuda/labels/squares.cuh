@@ -145,7 +145,7 @@ __device__ inline void add_perimeter(uint32_t column, uint32_t counts, OwnField 
     own.put(STEPS + 2, steps >> 20);
 }
 
-/// Calls use(pixel) for the pixels of `grey` in a column.
+/// Calls use(pixel, is_in) for the pixels of `grey` in some rows of a column; of those that are not in it, 0.
 template <class Grey, class Use>
 __device__ void for_grey(const View &grey, int64_t x, int64_t y, int64_t z, uint32_t column, uint32_t rows, Use use) {
     constexpr int AT_ONCE = 8;  // whose loads are under way together
@@ -156,8 +156,7 @@ __device__ void for_grey(const View &grey, int64_t x, int64_t y, int64_t z, uint
         for (int i = 0; i < AT_ONCE; ++i)
             pixel[i] = column >> (begin + i) & 1 ? pixel_at<Grey>(grey, grey.row(y + begin + i, z), x) : Grey(0);
 #pragma unroll
-        for (int i = 0; i < AT_ONCE; ++i)
-            if (column >> (begin + i) & 1) use(pixel[i]);
+        for (int i = 0; i < AT_ONCE; ++i) use(pixel[i], column >> (begin + i) & 1);
     }
 }
 
@@ -165,9 +164,9 @@ __device__ void for_grey(const View &grey, int64_t x, int64_t y, int64_t z, uint
 template <class Grey>
 __device__ void add_bright(const View &grey, int64_t x, int64_t y, int64_t z, uint32_t column, uint32_t rows, OwnField &own) {
     uint32_t sum = 0, least = UINT32_MAX, largest = 0;
-    for_grey<Grey>(grey, x, y, z, column, rows, [&](uint32_t pixel) {
+    for_grey<Grey>(grey, x, y, z, column, rows, [&](uint32_t pixel, bool is_in) {
         sum += pixel;
-        least = min(least, pixel), largest = max(largest, pixel);
+        least = min(least, is_in ? pixel : UINT32_MAX), largest = max(largest, pixel);
     });
     own.put(LEAST, ~least_of_warp(least));
     own.put(LARGEST, greatest_of_warp(largest) + 1);
@@ -180,39 +179,44 @@ __device__ inline int64_t sum_of_warp_64(int64_t value) {
     return value;
 }
 
-/// Warp: adds intensities that are floats.  Returns each lane's number of the second record.
+/// Warp: adds intensities that are floats.  Returns each lane's number of the second record.  The pieces of most pixels are of
+/// one part of the sum, which is that of the first pixel; others take a pass each.
 __device__ inline Number add_real(const View &grey, int64_t x, int64_t y, int64_t z, uint32_t column, uint32_t rows,
                                   OwnField &own) {
-    const int lane = threadIdx.x % WARP;
-    uint32_t parts = 0, special = 0, least = UINT32_MAX, greatest = 0;
-    for_grey<float>(grey, x, y, z, column, rows, [&](float pixel) {
-        if (pixel != pixel) {
-            special |= IntensitySums::NAN_FOUND;
-            return;
-        }
+    const int lane = threadIdx.x % WARP, first_row = __ffs(rows) - 1;
+    const int first_lane = __ffs(__ballot_sync(ALL_LANES, column >> first_row & 1)) - 1;
+    int part = lane == first_lane ? ExactSum::piece_of(pixel_at<float>(grey, grey.row(y + first_row, z), x)).part : 0;
+    part = __shfl_sync(ALL_LANES, part, first_lane);
+    uint32_t others = 0, special = 0, least = UINT32_MAX, greatest = 0;
+    int64_t sum = 0;  // below 2^60
+    for_grey<float>(grey, x, y, z, column, rows, [&](float pixel, bool is_in) {
+        const float size = fabsf(pixel);
+        const bool is_number = is_in && size <= HUGE_VALF, is_finite = is_in && size < HUGE_VALF;
         const uint32_t key = static_cast<uint32_t>(IntensitySums::key_of(pixel)) ^ 1u << 31;
-        least = min(least, key), greatest = max(greatest, key);
-        if (isinf(pixel))
-            special |= pixel > 0 ? IntensitySums::ABOVE : IntensitySums::BELOW;
-        else
-            parts |= 1u << ExactSum::piece_of(pixel).part;
+        least = min(least, is_number ? key : UINT32_MAX), greatest = max(greatest, is_number ? key : 0);
+        const ExactSum::Piece piece = ExactSum::piece_of(pixel);
+        const bool is_same = piece.part == part;
+        sum += is_finite && is_same ? piece.whole : 0;
+        others |= is_finite && !is_same && size > 0 ? 1u << piece.part : 0;
+        if (is_in && !is_finite)
+            special |= !is_number ? IntensitySums::NAN_FOUND : pixel > 0 ? IntensitySums::ABOVE : IntensitySums::BELOW;
     });
     least = least_of_warp(least), greatest = greatest_of_warp(greatest);
     if (least <= greatest) own.put(LEAST, ~least), own.put(LARGEST, greatest + 1);
     special = any_of_warp(special);
     Number number = lane >= SPECIAL && lane < SPECIAL + 3 ? special >> (lane - SPECIAL) & 1 : 0;
-    for (uint32_t rest = any_of_warp(parts); rest; rest &= rest - 1) {
-        const int part = __ffs(rest) - 1;
-        int64_t sum = 0;  // below 2^60
-        for_grey<float>(grey, x, y, z, column, rows, [&](float pixel) {
-            const ExactSum::Piece piece = ExactSum::piece_of(pixel);
-            if (piece.part == part && isfinite(pixel)) sum += piece.whole;
-        });
+    for (others = any_of_warp(others);; others &= others - 1) {
         const int64_t upper = sum_of_warp_64(sum >> PIECE_BITS), lower = sum_of_warp_64(sum & ((1 << PIECE_BITS) - 1));
         if (lane == UPPER_BITS + part) number = static_cast<Number>(upper);
         if (lane == LOWER_BITS + part) number = static_cast<Number>(lower);
+        if (!others) return number;
+        part = __ffs(others) - 1;
+        sum = 0;
+        for_grey<float>(grey, x, y, z, column, rows, [&](float pixel, bool is_in) {
+            const ExactSum::Piece piece = ExactSum::piece_of(pixel);
+            sum += is_in && piece.part == part && fabsf(pixel) < HUGE_VALF ? piece.whole : 0;
+        });
     }
-    return number;
 }
 
 }  // namespace apsis::cuda::labels

@@ -337,6 +337,25 @@ static void random_on_the_cpu(bench *b) {
     apsis_destroy(cpu);
 }
 
+/** Sums of squares that do not fit 64 bits. */
+static void long_line(bench *b) {
+    enum { LENGTH = 4 << 20 };
+    uint8_t *line = must_alloc(LENGTH);
+    memset(line, 1, LENGTH);
+    for (int axis = 0; axis < 2; ++axis) {
+        int64_t size[3] = {1, 1, 1};
+        size[axis] = LENGTH;
+        frame labels = frame_open(b, APSIS_U8, 2, size, PACKED);
+        frame_put(&labels, line);
+        apsis_measure m;
+        assert_ok(b->ctx, apsis_measures(b->ctx, &labels.image, NULL, APSIS_MOMENTS, &m, 1, NULL, NULL));
+        const double n = LENGTH;
+        assert_true(m.moments[axis] == n * ((n * n - 1) / 12) && m.moments[1 - axis] == 0);
+        frame_close(&labels);
+    }
+    free(line);
+}
+
 /** A digital disc has the moments and the perimeters of a disc, nearly. */
 static void disc(bench *b) {
     enum { SIDE = 221, R = 100 };
@@ -431,8 +450,8 @@ static void little_workspace(bench *b) {
     int64_t count[2];
     for (int i = 0; i < 2; ++i) {
         if (i) assert_ok(b->ctx, apsis_set_workspace(b->ctx, memory.data, BYTES));
-        assert_ok(b->ctx, apsis_measures(b->ctx, &labels.image, NULL, APSIS_MOMENTS | APSIS_PERIMETER, found[i], 256, &count[i],
-                                         NULL));
+        assert_ok(b->ctx,
+                  apsis_measures(b->ctx, &labels.image, NULL, APSIS_MOMENTS | APSIS_PERIMETER, found[i], 256, &count[i], NULL));
     }
     assert_int_equal(count[0], count[1]);
     assert_memory_equal(found[0], found[1], (size_t)count[0] * sizeof found[0][0]);
@@ -521,6 +540,7 @@ static const test_case cases[] = {
     TEST(random_threads, EVERYWHERE),
     TEST(disc, EVERYWHERE),
     TEST(random_on_the_cpu, EVERYWHERE),
+    TEST(long_line, WITH_HOST_IMAGES),
     TEST(unusual_intensities, EVERYWHERE),
     TEST(dense, EVERYWHERE),
     TEST(progress, EVERYWHERE),
