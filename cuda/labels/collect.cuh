@@ -18,9 +18,6 @@
 
 namespace apsis::cuda::labels {
 
-/// Adds up by atomic operations.
-using Number = unsigned long long;
-
 constexpr uint64_t KEPT = uint64_t(1) << 63;  // of an item: it adds the kept sums of the number below
 
 /// Scratch memory for as many items as the plan says.
