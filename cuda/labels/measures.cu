@@ -8,7 +8,7 @@
 // Cost: one read of the image, and of the intensities; what a square takes for each of its values, and the records of those
 // that a warp meets in turn, in global memory.
 #include "cuda/labels/squares.cuh"
-#include "cuda/runtime/cub.h"
+#include "cuda/runtime/scan_and_sort.h"
 #include "cuda/transforms.h"
 #include "runtime/measures_job.h"
 
@@ -118,7 +118,7 @@ struct MeasuresScratch {
     Number *batch;                 // and the next one
     uint32_t *number;
     uint8_t *cub;
-    size_t cub_bytes = 0;
+    size_t cub_bytes;
 
     MeasuresScratch(const MeasuresPlan &plan, Carver &carver) {
         records.count = plan.records, records.width = plan.width, records.is_direct = plan.is_direct;
@@ -128,9 +128,7 @@ struct MeasuresScratch {
         for (uint64_t *&each : key) each = carver.take<uint64_t>(plan.records);
         for (uint64_t *&each : record) each = carver.take<uint64_t>(plan.records);
         batch = carver.take<Number>(2 * plan.batch * plan.width);
-        cub::DoubleBuffer<uint64_t> nothing;
-        const CallersError callers;
-        check(cub::DeviceRadixSort::SortPairs(nullptr, cub_bytes, nothing, nothing, plan.records, 0, 64), "asking for a sort");
+        cub_bytes = sort_scratch<uint64_t>(plan.records, 64);
         cub = carver.take<uint8_t>(static_cast<int64_t>(cub_bytes));
     }
 
@@ -205,13 +203,8 @@ void read_records(const MeasuresJob &job, const MeasuresPlan &plan, const Measur
     number.ask(scratch.number, stream);
     const int64_t count = number.wait();
     if (count == 0) return;
-    cub::DoubleBuffer<uint64_t> key(scratch.key[0], scratch.key[1]), record(scratch.record[0], scratch.record[1]);
-    size_t bytes = scratch.cub_bytes;
-    {
-        const CallersError callers;
-        check(cub::DeviceRadixSort::SortPairs(scratch.cub, bytes, key, record, count, 0, bits_of(job.set.type), stream),
-              "sorting values");
-    }
+    SortBuffers<uint64_t> key{scratch.key[0], scratch.key[1]}, record{scratch.record[0], scratch.record[1]};
+    sort_pairs(scratch.cub, scratch.cub_bytes, key, record, count, bits_of(job.set.type), "sorting values", stream);
     // While the host takes one batch, the next one is on its way.
     const int64_t numbers = plan.batch * plan.width, bytes_of_batch = (numbers + plan.batch) * int64_t(sizeof(Number));
     PageLocked &pages = *static_cast<PageLocked *>(job.page_locked);
@@ -222,11 +215,11 @@ void read_records(const MeasuresJob &job, const MeasuresPlan &plan, const Measur
         const int64_t first = i * plan.batch, now = std::min(count - first, plan.batch);
         Number *const batch = scratch.batch + i % 2 * numbers, *const to = numbers_of(i);
         launch(plan.gather.kernel, gather_records, ceil_div(now, WARPS), plan.gather.threads, stream, scratch.records,
-               record.Current() + first, now, batch);
+               record.current + first, now, batch);
         check(cudaMemcpyAsync(to, batch, static_cast<size_t>(now * plan.width) * sizeof *to, cudaMemcpyDeviceToHost, stream),
               "reading sums");
-        check(cudaMemcpyAsync(to + numbers, key.Current() + first, static_cast<size_t>(now) * sizeof *to,
-                              cudaMemcpyDeviceToHost, stream),
+        check(cudaMemcpyAsync(to + numbers, key.current + first, static_cast<size_t>(now) * sizeof *to, cudaMemcpyDeviceToHost,
+                              stream),
               "reading values");
         check(cudaEventRecord(arrived[i % 2].handle, stream), "marking where sums are read");
         pages.is_read(stream);
