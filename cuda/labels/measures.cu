@@ -166,8 +166,9 @@ IntensitySums intensities_of(const Number *number, bool is_real) {
     }
     const Number *const real = number + FIELDS;
     for (int part = 0; part < ExactSum::PARTS; ++part)
-        sums.sum.add_pieces(part, (static_cast<__int128>(static_cast<int64_t>(real[UPPER_BITS + part])) << PIECE_BITS) +
-                                      real[LOWER_BITS + part]);
+        sums.sum.add_pieces(part,
+                            static_cast<__int128>(static_cast<int64_t>(real[UPPER_BITS + part])) * (int64_t(1) << PIECE_BITS) +
+                                real[LOWER_BITS + part]);
     for (int i = 0; i < 3; ++i) sums.special |= real[SPECIAL + i] ? 1u << i : 0;
     return sums;
 }
