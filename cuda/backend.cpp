@@ -15,6 +15,7 @@
 #include "cuda/distance/plane/transfer_queue.h"
 #include "cuda/distance/volume/volume.h"
 #include "cuda/transforms.h"
+#include "runtime/measures_job.h"
 #include "runtime/packed.h"
 
 namespace apsis {
@@ -302,6 +303,18 @@ class CudaBackend final : public Backend {
     void contacts(const ContactsJob &job, void *scratch, const Progress &progress) override {
         const CurrentDevice current(device_);
         labels::contacts(job, scratch, ready(), progress, *number());
+    }
+
+    size_t measures_scratch(const MeasuresJob &job) const override {
+        const CurrentDevice current(device_);
+        return labels::measures_scratch(job);
+    }
+
+    bool measures(const MeasuresJob &job, void *scratch, const Progress &progress) override {
+        const CurrentDevice current(device_);
+        MeasuresJob own = job;
+        own.page_locked = &page_locked_;
+        return labels::measures(own, scratch, ready(), progress, *number());
     }
 
     TransferQueue *transfer_queue(const DistanceJob &job) override {

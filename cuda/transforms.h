@@ -81,11 +81,13 @@ void eccentricity(const EccentricityJob &job, void *scratch, cudaStream_t stream
 
 namespace labels {
 
-// Statistics and contacts of label images.  Both return when they are done.
+// Statistics, contacts and measures of label images.  They return when they are done.
 size_t statistics_scratch(const StatisticsJob &job);
 void statistics(const StatisticsJob &job, void *scratch, cudaStream_t stream, const Progress &progress, HostNumber &number);
 size_t contacts_scratch(const ContactsJob &job);
 void contacts(const ContactsJob &job, void *scratch, cudaStream_t stream, const Progress &progress, HostNumber &number);
+size_t measures_scratch(const MeasuresJob &job);
+bool measures(const MeasuresJob &job, void *scratch, cudaStream_t stream, const Progress &progress, HostNumber &number);
 
 }  // namespace labels
 

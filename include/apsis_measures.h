@@ -306,10 +306,15 @@ typedef struct apsis_measure {
  * an Euler number in 3-D takes the connectivity 1 or 3.
  *
  * In host memory; the call returns when it is done.  What is not asked for is not computed.
- * The work is the CPU's on every context: images of APSIS_DEVICE are copied to the host, and
- * bits become bytes.  It takes some 450 bytes of host memory for each value, up to 420 more
- * for each value and thread, and for APSIS_FILLED, APSIS_HULL and APSIS_FERET 40 for each run
- * of pixels of a value in a row.  Flags are APSIS_DENSE and APSIS_LABELS, which changes nothing.
+ * Flags are APSIS_DENSE and APSIS_LABELS, which changes nothing.
+ *
+ * On a CUDA context the device finds the sums, from which the host makes the measures.  It is the
+ * host's work, too, if APSIS_FILLED, APSIS_HULL or APSIS_FERET is asked for, or if there is not
+ * enough device memory, or workspace: then images of APSIS_DEVICE are copied to the host.  A
+ * device takes 300 bytes for each value, or 560 with intensities of APSIS_F32; of values of
+ * APSIS_U8 and APSIS_U16 for each that there can be, of wider ones for as many as a power of two
+ * that is more.  The host takes up to 420 bytes for each value and thread, and for APSIS_FILLED,
+ * APSIS_HULL and APSIS_FERET 40 for each run of pixels of a value in a row; bits become bytes.
  *
  * @param labels    APSIS_BIT or an integer type.
  * @param grey      APSIS_U8, APSIS_U16 or APSIS_F32, of the same size; NULL without APSIS_INTENSITY.

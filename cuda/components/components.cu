@@ -6,7 +6,6 @@
 // (values.cu).
 //
 // Cost: 1 byte a pixel in (1/8 from bits) and the labels out.  In between 3/4 byte a pixel, most of it in the second cache.
-#include "cuda/runtime/cub.h"  // before CUB's other headers
 
 #include "cuda/components/faces.cuh"
 #include "cuda/components/label_row_pairs.cuh"
@@ -17,6 +16,7 @@
 #include "cuda/components/values.h"
 #include "cuda/components/write.cuh"
 #include "cuda/runtime/progress.h"
+#include "cuda/runtime/scan_and_sort.h"
 #include "cuda/transforms.h"
 
 namespace apsis::cuda::components {
@@ -37,7 +37,7 @@ class Components {
         Carver carver(memory);
         carve_tiles(carver);
         search_ = carver.take<RankSearch>(job.largest < INT64_MAX ? 1 : 0);
-        scan_bytes_ = scan_firsts(nullptr, 0, nullptr);
+        scan_bytes_ = scan_scratch(scanned());
         scan_ = carver.take<uint8_t>(static_cast<int64_t>(scan_bytes_));
         window_size_ = std::max(job.set.pixels() / SHARE, LEAST);
         window_ = carver.take<apsis_component>(window_size_);
@@ -51,7 +51,7 @@ class Components {
         if (!job_.is_found()) find(progress, stream);
         const Told told(job_, elsewhere_);
         if (job_.told.has_faces()) leave_elsewhere<Tile>(told, plan_, tiles_, stream);
-        if (!plan_.counts_alone) scan_firsts(scan_, scan_bytes_, stream);
+        if (!plan_.counts_alone) scan(scan_, scan_bytes_, tiles_.firsts_before, numbers_before_, scanned(), "scanning", stream);
         tiles_.firsts_before = numbers_before_;
         report(progress, 0.6, stream);
         if (job_.count || job_.components) number->ask(tiles_.firsts_before + scanned() - 1, stream);
@@ -102,14 +102,7 @@ class Components {
         find_parts_by_rows<Tile>(job_, plan_, tiles_, stream);
     }
 
-    /// Scans the counts of first pixels of tile rows: each becomes the number of first pixels before.  Without memory, returns
-    /// the bytes that it needs.
-    size_t scan_firsts(void *memory, size_t bytes, cudaStream_t stream) const {
-        const CallersError callers;
-        check(cub::DeviceScan::ExclusiveSum(memory, bytes, tiles_.firsts_before, numbers_before_, scanned(), stream),
-              "scanning");
-        return bytes;
-    }
+    /// How many counts of first pixels of tile rows are scanned.
     int64_t scanned() const { return tiles_.tile_rows() + (job_.told.has_faces() ? 2 : 1); }
 
     /// Measures components, a window at a time.  The first window is measured while the host waits for the number of

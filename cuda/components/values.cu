@@ -2,7 +2,6 @@
 //
 // Chosen for jobs by value, and for those with periodic axes, in which a set becomes a label image of one value: of a set only
 // those parts of tiles are known that go on in another tile.
-#include "cuda/runtime/cub.h"  // before CUB's other headers
 
 #include "cuda/components/values.h"
 
@@ -10,6 +9,7 @@
 #include "cuda/components/seam.cuh"
 #include "cuda/components/value_faces.cuh"
 #include "cuda/runtime/progress.h"
+#include "cuda/runtime/scan_and_sort.h"
 
 namespace apsis::cuda::components {
 
@@ -42,7 +42,7 @@ class ValueComponents {
         image_.area = carver_.take<unsigned long long>(job.selects() ? pixels : 0);
         elsewhere_ = job.told.has_faces() ? carver_.take<uint32_t>(pixels) : nullptr;
         search_ = carver_.take<RankSearch>(job.largest < INT64_MAX ? 1 : 0);
-        scan_bytes_ = scan(nullptr, 0, nullptr);
+        scan_bytes_ = scan_scratch(scanned());
         scan_ = carver_.take<uint8_t>(static_cast<int64_t>(scan_bytes_));
         window_size_ = std::max(pixels / SHARE, LEAST);
         window_ = carver_.take<apsis_component>(window_size_);
@@ -63,7 +63,7 @@ class ValueComponents {
         const Told told(job_, elsewhere_);
         if (elsewhere_) leave_elsewhere(told, stream);
         report(progress, 0.5, stream);
-        scan(scan_, scan_bytes_, stream);
+        scan(scan_, scan_bytes_, image_.before, image_.before, scanned(), "scanning", stream);
         if (job_.components || job_.labels || job_.first || job_.last)
             launch("number_value_parts", number_value_parts, ceil_div(image_.total, BLOCK), BLOCK, stream, image_, elsewhere_);
         if (job_.count || job_.components) number->ask(image_.before + scanned() - 1, stream);
@@ -119,12 +119,6 @@ class ValueComponents {
         launch(plan_.label, label_value_tile<Values, Tile>, stream, image_, values);
         launch(plan_.join, join_value_tile<Values, Tile>, stream, image_, values);
         join_seams(job_, image_, values, stream);
-    }
-
-    size_t scan(void *memory, size_t bytes, cudaStream_t stream) const {
-        const CallersError callers;
-        check(cub::DeviceScan::ExclusiveSum(memory, bytes, image_.before, image_.before, scanned(), stream), "scanning");
-        return bytes;
     }
 
     void select(cudaStream_t stream) const {

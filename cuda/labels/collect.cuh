@@ -11,15 +11,12 @@
 #include <vector>
 
 #include "cuda/labels/walk.cuh"
-#include "cuda/runtime/cub.h"
+#include "cuda/runtime/scan_and_sort.h"
 #include "cuda/runtime/host_number.h"
 #include "cuda/runtime/progress.h"
 #include "runtime/workspace.h"
 
 namespace apsis::cuda::labels {
-
-/// Adds up by atomic operations.
-using Number = unsigned long long;
 
 constexpr uint64_t KEPT = uint64_t(1) << 63;  // of an item: it adds the kept sums of the number below
 
@@ -36,12 +33,7 @@ struct CollectScratch {
     size_t cub_bytes;
 
     CollectScratch(const Plan &plan, Carver &carver) {
-        cub::DoubleBuffer<uint64_t> no_keys, nothing;
-        size_t sort = 0, scan = 0;
-        const CallersError callers;
-        check(cub::DeviceRadixSort::SortPairs(nullptr, sort, no_keys, nothing, plan.capacity, 0, 64), "asking for a sort");
-        check(cub::DeviceScan::ExclusiveSum(nullptr, scan, is_first, before, plan.capacity), "asking for a scan");
-        cub_bytes = std::max(sort, scan);
+        cub_bytes = std::max(sort_scratch<uint64_t>(plan.capacity, 64), scan_scratch(plan.capacity));
         for (uint64_t *&each : key) each = carver.take<uint64_t>(plan.capacity);
         for (uint64_t *&each : added) each = carver.take<uint64_t>(plan.capacity);
         is_first = carver.take<uint32_t>(plan.capacity);
@@ -174,24 +166,15 @@ class Collection {
 
     /// Sorts items and adds them up: key_ has the keys, as many as count_ says.
     void add_up(int64_t items) {
-        cub::DoubleBuffer<uint64_t> key(key_, spare_), added(scratch_.added[0], scratch_.added[1]);
-        size_t bytes = scratch_.cub_bytes;
-        {
-            const CallersError callers;
-            check(cub::DeviceRadixSort::SortPairs(scratch_.cub, bytes, key, added, items, 0, key_bits_, stream_),
-                  "sorting items");
-        }
-        launch("mark_first", mark_first, ceil_div(items, BLOCK), BLOCK, stream_, key.Current(), items, scratch_.is_first);
-        {
-            const CallersError callers;
-            check(cub::DeviceScan::ExclusiveSum(scratch_.cub, bytes, scratch_.is_first, scratch_.before, items, stream_),
-                  "numbering keys");
-        }
-        launch(plan_.begin.kernel, begin_sums<Sums>, ceil_div(items, BLOCK), plan_.begin.threads, stream_, key.Current(), items,
-               scratch_.is_first, scratch_.before, key.Alternate(), scratch_.sums, scratch_.number);
+        SortBuffers<uint64_t> key{key_, spare_}, added{scratch_.added[0], scratch_.added[1]};
+        sort_pairs(scratch_.cub, scratch_.cub_bytes, key, added, items, key_bits_, "sorting items", stream_);
+        launch("mark_first", mark_first, ceil_div(items, BLOCK), BLOCK, stream_, key.current, items, scratch_.is_first);
+        scan(scratch_.cub, scratch_.cub_bytes, scratch_.is_first, scratch_.before, items, "numbering keys", stream_);
+        launch(plan_.begin.kernel, begin_sums<Sums>, ceil_div(items, BLOCK), plan_.begin.threads, stream_, key.current, items,
+               scratch_.is_first, scratch_.before, key.other, scratch_.sums, scratch_.number);
         launch(plan_.add.kernel, add_items<Sums, Shape>, ceil_div(items, BLOCK * ITEMS_A_THREAD), plan_.add.threads, stream_,
-               shape_, added.Current(), scratch_.kept, items, scratch_.is_first, scratch_.before, scratch_.sums);
-        key_ = key.Alternate(), spare_ = key.Current();
+               shape_, added.current, scratch_.kept, items, scratch_.is_first, scratch_.before, scratch_.sums);
+        key_ = key.other, spare_ = key.current;
         number_.ask(scratch_.number, stream_);
         count_ = number_.wait();
     }

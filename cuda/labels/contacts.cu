@@ -222,10 +222,7 @@ struct PairScratch {
         for (uint64_t *&each : slot) each = carver.take<uint64_t>(plan.table);
         sums = carver.take<FaceSums>(plan.table);
         pairs.lost = carver.take<uint32_t>(1), number = carver.take<uint32_t>(1);
-        cub::DoubleBuffer<uint64_t> nothing;
-        cub_bytes = 0;
-        const CallersError callers;
-        check(cub::DeviceRadixSort::SortPairs(nullptr, cub_bytes, nothing, nothing, plan.table, 0, 32), "asking for a sort");
+        cub_bytes = sort_scratch<uint64_t>(plan.table, 32);
         cub = carver.take<uint8_t>(static_cast<int64_t>(cub_bytes));
     }
 };
@@ -277,15 +274,11 @@ bool count_by_tiles(const ContactsJob &job, const Plan &plan, void *memory, cuda
     const int64_t count = number.wait();
     if (count > pairs.slots) return false;
     if (count == 0) return true;
-    cub::DoubleBuffer<uint64_t> key(scratch.key[0], scratch.key[1]), slot(scratch.slot[0], scratch.slot[1]);
-    size_t bytes = scratch.cub_bytes;
-    {
-        const CallersError callers;
-        check(cub::DeviceRadixSort::SortPairs(scratch.cub, bytes, key, slot, count, 0, 32, stream), "sorting pairs");
-    }
-    launch("gather_sums", gather_sums, ceil_div(count, BLOCK), BLOCK, stream, pairs, slot.Current(), count, scratch.sums);
+    SortBuffers<uint64_t> key{scratch.key[0], scratch.key[1]}, slot{scratch.slot[0], scratch.slot[1]};
+    sort_pairs(scratch.cub, scratch.cub_bytes, key, slot, count, 32, "sorting pairs", stream);
+    launch("gather_sums", gather_sums, ceil_div(count, BLOCK), BLOCK, stream, pairs, slot.current, count, scratch.sums);
     Found<FaceSums> found;
-    found.read(key.Current(), scratch.sums, count, stream);
+    found.read(key.current, scratch.sums, count, stream);
     take(found);
     return true;
 }

@@ -6,6 +6,8 @@
 //
 // Values of at most 16 bits are added up by tiles instead: statistics in a table of all values, contacts in a hash table.
 // Where that one has no room for all pairs, contacts are collected after all.
+//
+// Measures have room for as many values as the job says, in a record each.
 #include "cuda/labels/plan.h"
 
 #include <algorithm>
@@ -17,6 +19,9 @@ namespace apsis::cuda::labels {
 namespace {
 
 constexpr int64_t LEAST_CAPACITY = int64_t(1) << 20, PIXELS_AN_ITEM = 64;
+constexpr int64_t MOST_RECORDS = int64_t(1) << 30, BATCH_RECORDS = 4096;
+constexpr int64_t MOST_LENGTH = 16, WARPS_WANTED = int64_t(1) << 12;  // as many as a GPU runs at once
+constexpr int64_t MOST_REALS = int64_t(1) << 36;                      // whose sums fit their numbers
 constexpr int64_t LEAST_PAIRS = 256, MOST_PAIRS = int64_t(1) << 20, PIXELS_A_PAIR = 16;
 
 Plan plan_segments(const View &image, int64_t items_a_pixel, const char *kernel) {
@@ -63,6 +68,37 @@ Plan plan_of(const ContactsJob &job) {
     int64_t pairs = LEAST_PAIRS;
     while (pairs < MOST_PAIRS && pairs < job.set.pixels() / PIXELS_A_PAIR) pairs *= 2;
     if (bits_of(job.set.type) <= 16) plan_tiles(job.set, pairs, "count_tiles", plan);
+    return plan;
+}
+
+MeasuresPlan plan_of(const MeasuresJob &job) {
+    MeasuresPlan plan;
+    const bool is_real = job.wants(APSIS_INTENSITY) && job.grey.type == APSIS_F32;
+    plan.axes = job.axes;
+    plan.margin = job.wants(APSIS_PERIMETER) ? 2 : job.wants_windows();
+    plan.step = WARP - (plan.margin == 2 ? 4 : plan.margin);
+    const __int128 longest = *std::max_element(job.set.size, job.set.size + job.axes);
+    plan.has_carries = longest * longest * job.set.pixels() > INT64_MAX;
+    plan.is_direct = bits_of(job.set.type) <= 16;
+    plan.records = WARP;
+    while (!plan.is_direct && plan.records < std::min(job.room, MOST_RECORDS)) plan.records *= 2;
+    if (plan.is_direct) plan.records = int64_t(1) << bits_of(job.set.type);
+    plan.width = is_real ? 2 * WARP : WARP;
+    plan.batch = std::min(plan.records, BATCH_RECORDS);
+    // Windows are also around the corners behind the last pixels.
+    int64_t squares[3] = {1, 1, 1};
+    for (int a = 0; a < job.axes; ++a) {
+        const int64_t extent = job.set.size[a] + (plan.margin > 0);
+        squares[a] = a < 2 ? ceil_div(extent, plan.step) : extent;
+    }
+    const int last = job.axes - 1;
+    plan.length = static_cast<int>(std::clamp(squares[0] * squares[1] * squares[2] / WARPS_WANTED, int64_t(1), MOST_LENGTH));
+    plan.across = squares[0], plan.down = job.axes == 3 ? squares[1] : 1;
+    plan.warps = plan.across * plan.down * ceil_div(squares[last], plan.length);
+    plan.serves = !job.wants_outlines() && !(is_real && job.set.pixels() > MOST_REALS);
+    plan.sum = {"sum_squares", std::min(ceil_div(plan.warps, WARPS), MOST_BLOCKS), BLOCK};
+    plan.list = {"list_records", ceil_div(plan.records, BLOCK), BLOCK};
+    plan.gather = {"gather_records", ceil_div(plan.batch, WARPS), BLOCK};
     return plan;
 }
 

@@ -4,6 +4,7 @@
 
 #include "cuda/runtime/limits.h"
 #include "runtime/backend.h"
+#include "runtime/measures_job.h"
 
 namespace apsis::cuda::labels {
 
@@ -27,9 +28,29 @@ struct Plan {
     Launch emit, begin, add;  // the largest: of a whole try, and of as many items as there may be
 };
 
+/// How measures are found (measures.cu).  A warp has squares of 32 x 32 pixels, which overlap by what windows and perimeters
+/// look at around the pixels that count.
+struct MeasuresPlan {
+    bool serves = false;  // otherwise they are the work of the host
+    int axes = 2;
+    int margin = 0;            // of a square: 1 before, for windows; 2 all around, for perimeters
+    int step = 0;              // from a square to the next one
+    int length = 0;            // squares of a warp, one after the other
+    int64_t across = 0;        // warps along x,
+    int64_t down = 0;          // in 3-D along y,
+    int64_t warps = 0;         // and in all
+    bool has_carries = false;  // sums of products may have more than 64 bits
+    bool is_direct = false;    // a record for each value that there can be, not a hash table
+    int64_t records = 0;
+    int width = 0;      // numbers of a record
+    int64_t batch = 0;  // records that the host reads at once
+    Launch sum, list, gather;
+};
+
 /// Pure arithmetic: no call of CUDA.
 Plan plan_of(const StatisticsJob &job);
 Plan plan_of(const ContactsJob &job);
+MeasuresPlan plan_of(const MeasuresJob &job);
 
 inline int bits_of(apsis_type type) { return type == APSIS_U8 ? 8 : type == APSIS_U16 ? 16 : type == APSIS_I32 ? 32 : 64; }
 

@@ -223,13 +223,8 @@ struct Table {
     Table(const Plan &plan, Carver &carver) {
         table = carver.take<RunSums>(plan.table), parts = carver.take<apsis_part>(plan.table);
         before = carver.take<uint32_t>(plan.table), number = carver.take<uint32_t>(1);
-        cub_bytes = scan(plan, nullptr, 0, nullptr);
+        cub_bytes = scan_scratch(plan.table);
         cub = carver.take<uint8_t>(static_cast<int64_t>(cub_bytes));
-    }
-    size_t scan(const Plan &plan, void *memory, size_t bytes, cudaStream_t stream) const {
-        const CallersError callers;
-        check(cub::DeviceScan::ExclusiveSum(memory, bytes, before, before, plan.table, stream), "numbering values");
-        return bytes;
     }
 };
 
@@ -246,7 +241,7 @@ void sum_by_tiles(const StatisticsJob &job, const Plan &plan, const Shape &shape
                    plan.tile_count, shape, table.table);
     });
     launch("mark_values", mark_values, blocks, BLOCK, stream, table.table, plan.table, table.before);
-    table.scan(plan, table.cub, table.cub_bytes, stream);
+    scan(table.cub, table.cub_bytes, table.before, table.before, plan.table, "numbering values", stream);
     launch("gather_values", gather_values, blocks, BLOCK, stream, table.table, plan.table, table.before, table.parts,
            table.number);
     number.ask(table.number, stream);

@@ -7,6 +7,9 @@
 
 namespace apsis::cuda::labels {
 
+/// Adds up by atomic operations.
+using Number = unsigned long long;
+
 /// What is emitted: keys to be sorted, and what each item adds to the sums of its key.
 struct Items {
     uint64_t *key, *added;

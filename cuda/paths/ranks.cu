@@ -5,7 +5,7 @@
 #include "cuda/paths/ranks.h"
 
 #include "core/keys.h"
-#include "cuda/runtime/cub.h"
+#include "cuda/runtime/scan_and_sort.h"
 #include "cuda/transforms.h"
 
 namespace apsis::cuda::paths {
@@ -82,14 +82,6 @@ ComponentsJob components_job(const EccentricityJob &job, uint32_t *label, int64_
     return components;
 }
 
-/// Sorts pixels by key.  Without memory, returns the bytes that it needs.
-size_t sort(cub::DoubleBuffer<uint32_t> &key, cub::DoubleBuffer<uint32_t> &pixel, int64_t pixels, int bits, void *memory,
-            size_t bytes, cudaStream_t stream) {
-    const CallersError callers;
-    check(cub::DeviceRadixSort::SortPairs(memory, bytes, key, pixel, pixels, 0, bits, stream), "sorting pixels");
-    return bytes;
-}
-
 /// The scratch memory.  Components and the sort use the same memory, one after the other.
 struct Scratch {
     uint32_t *key[2];
@@ -100,8 +92,7 @@ struct Scratch {
         uint32_t label;  // any address serves to count
         int64_t count;
         Carver classes(memory), labelling(memory);
-        cub::DoubleBuffer<uint32_t> keys, pixels;
-        sort_bytes = paths::sort(keys, pixels, job.set.pixels(), 32, nullptr, 0, nullptr);
+        sort_bytes = sort_scratch<uint32_t>(job.set.pixels(), 32);
         for (uint32_t *&each : key) each = classes.take<uint32_t>(job.set.pixels());
         sort = classes.take<uint8_t>(static_cast<int64_t>(sort_bytes));
         components =
@@ -131,11 +122,12 @@ int64_t rank_pixels(const EccentricityJob &job, Ranks &ranks, uint32_t *&spare, 
     const bool is_deep = job.axes == 3 && ranks.raster.depth > 1;
     launch("order_by_tiles", order_by_tiles, ceil_div(pixels, BLOCK), BLOCK, stream, ranks.raster, is_deep, ranks.rank,
            scratch.key[0], ranks.pixel);
-    cub::DoubleBuffer<uint32_t> key(scratch.key[0], scratch.key[1]), pixel(ranks.pixel, spare);
-    sort(key, pixel, pixels, std::max(bits_below(count + 1), 1), scratch.sort, scratch.sort_bytes, stream);
-    ranks.pixel = pixel.Current();
-    spare = pixel.Alternate();
-    launch("number_ranks", number_ranks, ceil_div(pixels, BLOCK), BLOCK, stream, ranks, key.Current(),
+    SortBuffers<uint32_t> key{scratch.key[0], scratch.key[1]}, pixel{ranks.pixel, spare};
+    sort_pairs(scratch.sort, scratch.sort_bytes, key, pixel, pixels, std::max(bits_below(count + 1), 1), "sorting pixels",
+               stream);
+    ranks.pixel = pixel.current;
+    spare = pixel.other;
+    launch("number_ranks", number_ranks, ceil_div(pixels, BLOCK), BLOCK, stream, ranks, key.current,
            static_cast<uint32_t>(count));
     return count;
 }

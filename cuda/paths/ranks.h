@@ -53,15 +53,19 @@ struct Moves {
     }
     /// The pixel that a move leads to, or NO_PIXEL if it leaves the image.
     APSIS_BOTH uint32_t target(const Raster &raster, const Raster::Place &from, int k) const {
-        uint32_t x = static_cast<uint32_t>(from.x + by[k][0]), y = static_cast<uint32_t>(from.y + by[k][1]),
-                 z = static_cast<uint32_t>(from.z + by[k][2]);
-        if (is_periodic) {
-            x = static_cast<uint32_t>(periodic.wrap(0, from.x + by[k][0], raster.width));
-            y = static_cast<uint32_t>(periodic.wrap(1, from.y + by[k][1], raster.height));
-            z = static_cast<uint32_t>(periodic.wrap(2, from.z + by[k][2], raster.depth));
-        }
-        return x < raster.width && y < raster.height && z < raster.depth ? (z * raster.height + y) * raster.width + x
-                                                                         : NO_PIXEL;
+        const uint32_t x = static_cast<uint32_t>(from.x + by[k][0]), y = static_cast<uint32_t>(from.y + by[k][1]),
+                       z = static_cast<uint32_t>(from.z + by[k][2]);
+        if (x < raster.width && y < raster.height && z < raster.depth) return (z * raster.height + y) * raster.width + x;
+        return is_periodic ? target_across(raster, from, k) : NO_PIXEL;
+    }
+
+  private:
+    /// The same across the seams of an image that closes on itself.
+    APSIS_BOTH uint32_t target_across(const Raster &raster, const Raster::Place &from, int k) const {
+        const int64_t x = periodic.wrap(0, from.x + by[k][0], raster.width),
+                      y = periodic.wrap(1, from.y + by[k][1], raster.height),
+                      z = periodic.wrap(2, from.z + by[k][2], raster.depth);
+        return x < 0 || y < 0 || z < 0 ? NO_PIXEL : static_cast<uint32_t>((z * raster.height + y) * raster.width + x);
     }
 };
 

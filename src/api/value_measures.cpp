@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <mutex>
 #include <numbers>
 #include <utility>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "api/guard.h"
 #include "api/options.h"
 #include "runtime/measures_job.h"
+#include "runtime/parallel.h"
 #include "runtime/staging.h"
 
 namespace apsis {
@@ -77,13 +79,63 @@ std::unique_ptr<uint8_t[]> bring(apsis_context &context, View &image) {
     return bring_to_host(context, image, image.type == APSIS_BIT ? APSIS_U8 : image.type);
 }
 
-void run(apsis_context &context, MeasuresJob &job) {
-    context.refuse_capture("measures are for the host");
+void log_start(const apsis_context &context, const MeasuresJob &job, const char *where) {
+    context.log("measures: %lld x %lld x %lld pixels on %s", static_cast<long long>(job.set.size[0]),
+                static_cast<long long>(job.set.size[1]), static_cast<long long>(job.set.size[2]), where);
+}
+
+enum class Outcome { FOUND, NO_ROOM, FOR_HOST };
+
+/// Runs a job on the back end, with room for so many values as the job says.  Without kernels for it, or memory, it is for the
+/// host.
+Outcome run_on_backend(apsis_context &context, const MeasuresJob &job) {
+    const auto stage = [&](Carver &carver, const auto &run) {
+        Staging staging(context, carver);
+        MeasuresJob own = job;
+        own.set = staging.values(job.set);
+        if (job.grey) own.grey = staging.input(job.grey);
+        const size_t bytes = context.backend->measures_scratch(own);
+        if (bytes == 0) return Outcome::FOR_HOST;
+        return run(staging, own, carver.take<uint8_t>(static_cast<int64_t>(bytes)));
+    };
+    Carver count;
+    const auto just_count = [](const Staging &, const MeasuresJob &, const void *) { return Outcome::FOUND; };
+    if (stage(count, just_count) == Outcome::FOR_HOST) return Outcome::FOR_HOST;
+    void *memory = nullptr;
+    try {
+        memory = context.scratch(count.used());
+    } catch (const Error &error) {
+        if (error.status != APSIS_ERROR_MEMORY && error.status != APSIS_ERROR_WORKSPACE) throw;
+        return Outcome::FOR_HOST;
+    }
+    log_start(context, job, context.backend->name());
+    Carver carver(memory);
+    return stage(carver, [&](Staging &staging, const MeasuresJob &own, void *scratch) {
+        bool is_found = false;
+        staging.run([&] { is_found = context.backend->measures(own, scratch, context.progress()); });
+        return is_found ? Outcome::FOUND : Outcome::NO_ROOM;
+    });
+}
+
+/// Finds the sums on the host.
+void run_on_host(apsis_context &context, MeasuresJob job, Arena &arena) {
     const std::unique_ptr<uint8_t[]> labels = bring(context, job.set), grey = bring(context, job.grey);
-    context.log("measures: %lld x %lld x %lld pixels on the CPU", static_cast<long long>(job.set.size[0]),
-                static_cast<long long>(job.set.size[1]), static_cast<long long>(job.set.size[2]));
-    Arena arena(Arena::threads_for(context.threads));
+    log_start(context, job, "the CPU");
     measure_values(job, arena, context.progress());
+}
+
+/// Finds the sums on the back end; if it has no kernels for them, or not enough memory, on the host.
+void run(apsis_context &context, MeasuresJob &job, Arena &arena) {
+    constexpr int64_t LEAST_ROOM = 512, PIXELS_A_VALUE = 512, MORE = 4;  // of values there are fewer, mostly
+    context.refuse_capture("measures are for the host");
+    const int64_t pixels = job.set.pixels();
+    job.room = std::max(LEAST_ROOM, pixels / PIXELS_A_VALUE);
+    Outcome outcome = run_on_backend(context, job);
+    while (outcome == Outcome::NO_ROOM && job.room < MORE * pixels) {
+        job.room *= MORE;
+        outcome = run_on_backend(context, job);
+    }
+    if (outcome != Outcome::FOUND) run_on_host(context, job, arena);
 }
 
 /* ---- From sums to measures ---- */
@@ -193,25 +245,59 @@ apsis_measure measure_of(const MeasuresJob &job, const ValueSums &sums) {
     return to;
 }
 
-void tell(const MeasuresJob &job, apsis_measure *measures, int64_t capacity, int64_t *count) {
-    const std::vector<ValueSums> &found = *job.found;
-    const auto values = static_cast<int64_t>(found.size());
-    if (!job.is_dense) {
-        for (int64_t i = 0; i < std::min(values, capacity); ++i) measures[i] = measure_of(job, found[i]);
-        if (count) *count = values;
-        return;
+/// Writes what the caller is told, as it comes.
+class Teller {
+  public:
+    Teller(const MeasuresJob &job, Arena &arena, apsis_measure *measures, int64_t capacity)
+        : job_(job),
+          arena_(arena),
+          measures_(measures),
+          capacity_(capacity) {
+        for (int64_t i = 0; i < capacity && job.is_dense; ++i) {
+            measures[i] = {};
+            measures[i].component = {-1, 0, {-1, -1, -1}, {-1, -1, -1}, {0, 0, 0}, i};
+        }
     }
-    std::vector<apsis_part> parts;
-    for (const ValueSums &each : found) parts.push_back(each.part);
-    check_fit("labels", parts, job.set.size, measures, capacity);
-    for (int64_t i = 0; i < capacity; ++i) {
-        measures[i] = {};
-        measures[i].component = {-1, 0, {-1, -1, -1}, {-1, -1, -1}, {0, 0, 0}, i};
+
+    void take(int64_t count, const std::function<ValueSums(int64_t)> &of) {
+        constexpr int64_t PIECE = 512;  // values that a thread takes at a time
+        const int64_t wanted = job_.is_dense ? count : std::clamp(capacity_ - values_, int64_t(0), count);
+        const auto tell_some = [&](int64_t piece) {
+            for (int64_t i = piece * PIECE; i < std::min((piece + 1) * PIECE, wanted); ++i) tell(values_ + i, of(i));
+        };
+        if (wanted <= PIECE)
+            tell_some(0);
+        else
+            parallel_for(arena_, (wanted + PIECE - 1) / PIECE, {}, 0, 1, tell_some);
+        values_ += count;
+        if (job_.is_dense && count > 0) end_ = of(count - 1).part.value + 1;
     }
-    for (const ValueSums &each : found)
-        if (measures) measures[each.part.value] = measure_of(job, each);
-    if (count) *count = values ? found.back().part.value + 1 : 0;
-}
+
+    void finish(int64_t *count) const {
+        if (job_.is_dense) check_fit("labels", misfits_, job_.set.size, measures_, capacity_);
+        if (count) *count = job_.is_dense ? end_ : values_;
+    }
+
+  private:
+    void tell(int64_t place, const ValueSums &sums) {
+        if (job_.is_dense) {
+            place = sums.part.value;
+            if (place < 0 || place >= capacity_) {
+                const std::lock_guard lock(mutex_);
+                return misfits_.push_back(sums.part);
+            }
+        }
+        measures_[place] = measure_of(job_, sums);
+    }
+
+    const MeasuresJob &job_;
+    Arena &arena_;
+    apsis_measure *const measures_;
+    const int64_t capacity_;
+    int64_t values_ = 0, end_ = 0;  // how many there were; in a table, one more than the greatest
+    std::mutex mutex_;
+    std::vector<apsis_part> misfits_;  // of a table
+};
 
 }  // namespace
 
@@ -224,9 +310,10 @@ apsis_status apsis_measures(apsis_context *context, const apsis_image *labels, c
     return guard("measures", context, [&] {
         MeasuresJob job = check_measures(*context, labels, grey, wanted, options);
         check_capacity("measures", measures, capacity);
-        std::vector<ValueSums> found;
-        job.found = &found;
-        if (job.set.pixels() > 0 && (measures || count)) run(*context, job);
-        tell(job, measures, capacity, count);
+        Arena arena(Arena::threads_for(context->threads));
+        Teller teller(job, arena, measures, capacity);
+        job.take = [&](int64_t values, const auto &of) { teller.take(values, of); };
+        if (job.set.pixels() > 0 && (measures || count)) run(*context, job, arena);
+        teller.finish(count);
     });
 }

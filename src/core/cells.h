@@ -39,16 +39,17 @@ struct Front {
     Index *count;    // how many are listed
 };
 
-/// A pixel of the map holds the index of its cell's site, or -1.
-template <class Cell>
+/// A pixel of the map holds the index of its cell's site, or -1.  CLOSED: the image closes on itself along some axis.  (Told at
+/// run time, maps that do not take up to 2.1x as long on an H100: 5.85 ms for noise of 16384^2, which took 2.77.)
+template <class CellIndex, bool CLOSED>
 struct Cells {
+    using Cell = CellIndex;
     static constexpr int WORD = 32;  // pixels of a row whose bits are one word
     using Index = std::conditional_t<sizeof(Cell) == 4, uint32_t, unsigned long long>;  // atomicAdd takes these
 
     View view;
     Measure measure;
     Periodic periodic;
-    bool is_closed;  // along any axis
     bool is_volume;  // rows of different z are neighbours
     Index width, height;
     Index across;                  // words of a row
@@ -58,7 +59,6 @@ struct Cells {
         : view(map),
           measure(costs),
           periodic(of_image),
-          is_closed(periodic.any()),
           is_volume(axes == 3),
           width(static_cast<Index>(map.size[0])),
           height(static_cast<Index>(map.size[1])),
@@ -78,7 +78,7 @@ struct Cells {
     /// Whether no pixel towards the site is of the same cell.  The one straight on mostly is, and takes no division to find.
     APSIS_BOTH bool is_tip(Place p, Cell cell) const {
         if (!has_way(p, cell)) return false;
-        if (!is_closed && at(straight_on(p, static_cast<Index>(cell))) == cell) return false;
+        if (!CLOSED && at(straight_on(p, static_cast<Index>(cell))) == cell) return false;
         return !any_towards(p, cell, [&](Place q) { return at(q) == cell; });
     }
 
@@ -116,26 +116,31 @@ struct Cells {
     /// Whether test(q) holds for any neighbour q, of 8 or 26.
     template <class Test>
     APSIS_BOTH bool any_beside(Place p, Test test) const {
-        for (int dz = -is_volume; dz <= is_volume; ++dz)
-            for (int dy = -1; dy <= 1; ++dy)
-                for (int dx = -1; dx <= 1; ++dx) {
-                    const Place q = moved(p, dx, dy, dz);
-                    if ((dx || dy || dz) && q.x >= 0 && q.y >= 0 && q.z >= 0 && test(q)) return true;
+        const auto first = [](int at, bool has) { return has && (CLOSED || at > 0) ? at - 1 : at; };
+        const auto last = [this](int at, bool has, int axis) {
+            return has && (CLOSED || at + 1 < view.size[axis]) ? at + 1 : at;
+        };
+        for (int z = first(p.z, is_volume); z <= last(p.z, is_volume, 2); ++z)
+            for (int y = first(p.y, true); y <= last(p.y, true, 1); ++y)
+                for (int x = first(p.x, true); x <= last(p.x, true, 0); ++x) {
+                    const Place q = around({x, y, z});
+                    if ((x != p.x || y != p.y || z != p.z) && (!CLOSED || is_pixel(q)) && test(q)) return true;
                 }
         return false;
     }
 
   private:
-    /// A neighbour; it has a coordinate of -1 if there is none.
-    APSIS_BOTH Place moved(Place p, int dx, int dy, int dz) const {
-        return {static_cast<int>(periodic.wrap(0, p.x + dx, view.size[0])),
-                static_cast<int>(periodic.wrap(1, p.y + dy, view.size[1])),
-                static_cast<int>(periodic.wrap(2, p.z + dz, view.size[2]))};
+    /// The pixel at a place that may be a step outside of an image that closes on itself; -1 along axes where it does not.
+    APSIS_BOTH Place around(Place p) const {
+        if constexpr (!CLOSED) return p;
+        const auto along = [this](int axis, int at) { return static_cast<int>(periodic.wrap(axis, at, view.size[axis])); };
+        return {along(0, p.x), along(1, p.y), along(2, p.z)};
     }
+    APSIS_BOTH static bool is_pixel(Place p) { return p.x >= 0 && p.y >= 0 && p.z >= 0; }
     /// The offset from one coordinate to another, the shorter way.
     APSIS_BOTH int offset(int axis, int from, int to) const {
         const int straight = to - from, extent = static_cast<int>(view.size[axis]);
-        if (!periodic.along[axis] || (straight <= extent / 2 && straight >= -(extent / 2))) return straight;
+        if (!CLOSED || !periodic.along[axis] || (straight <= extent / 2 && straight >= -(extent / 2))) return straight;
         return straight > 0 ? straight - extent : straight + extent;
     }
 
@@ -183,7 +188,9 @@ struct Cells {
         const int dx = sign(offset(0, p.x, site.x)), dy = sign(offset(1, p.y, site.y)), dz = sign(offset(2, p.z, site.z));
         const int all = kind_of(dx, dy, dz);
         for (int axes = 1; axes <= all; ++axes)  // of the move, as bits
-            if ((axes & ~all) == 0 && test(moved(p, axes & 1 ? dx : 0, axes & 2 ? dy : 0, axes & 4 ? dz : 0))) return true;
+            if ((axes & ~all) == 0 &&
+                test(around({axes & 1 ? p.x + dx : p.x, axes & 2 ? p.y + dy : p.y, axes & 4 ? p.z + dz : p.z})))
+                return true;
         return false;
     }
 
@@ -191,5 +198,15 @@ struct Cells {
         return has_way(p, cell) && !any_towards(p, cell, [&](Place q) { return at(q) == cell && !is_suspect(q); });
     }
 };
+
+/// Calls body with the Cells of a map, as a type.
+template <class Body>
+auto with_cells(apsis_type type, bool is_closed, Body body) {
+    const auto with_index = [&](auto index) {
+        using Cell = decltype(index);
+        return is_closed ? body(static_cast<Cells<Cell, true> *>(nullptr)) : body(static_cast<Cells<Cell, false> *>(nullptr));
+    };
+    return type == APSIS_I32 ? with_index(int32_t()) : with_index(int64_t());
+}
 
 }  // namespace apsis

@@ -14,13 +14,27 @@ namespace apsis {
 
 class ExactSum {
   public:
-    APSIS_BOTH void add(float value) {
+    static constexpr int PARTS = 8;
+
+    /// What a number adds to one of the parts: below 2^55.
+    struct Piece {
+        int part;
+        int64_t whole;
+    };
+    APSIS_BOTH static Piece piece_of(float value) {
         uint32_t bits;
         memcpy(&bits, &value, sizeof bits);
         const uint32_t exponent = bits >> 23 & 255, place = exponent ? exponent - 1 : 0;
         const int64_t whole = static_cast<int64_t>((bits & 0x7fffff) | (exponent ? 1u << 23 : 0)) << place % 32;
-        part_[place / 32] += bits >> 31 ? -whole : whole;
+        return {static_cast<int>(place / 32), bits >> 31 ? -whole : whole};
     }
+
+    APSIS_BOTH void add(float value) {
+        const Piece piece = piece_of(value);
+        part_[piece.part] += piece.whole;
+    }
+    /// Adds many pieces of a part.
+    APSIS_BOTH void add_pieces(int part, __int128 sum) { part_[part] += sum; }
     APSIS_BOTH void add_whole(int64_t value) { part_[ONE / 32] += static_cast<__int128>(value) * (1 << ONE % 32); }
     APSIS_BOTH void add(const ExactSum &other) {
         for (int i = 0; i < PARTS; ++i) part_[i] += other.part_[i];
@@ -41,7 +55,7 @@ class ExactSum {
     }
 
   private:
-    static constexpr int ONE = 149, PARTS = 8, LIMBS = 12;
+    static constexpr int ONE = 149, LIMBS = 12;
 
     /// The sum, times a sign, in parts of 32 bits.  Returns whether it is negative.
     bool split(int sign, uint32_t *limb) const {

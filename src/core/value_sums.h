@@ -69,12 +69,13 @@ struct IntensitySums {
     }
     double of(int32_t key) const { return special & NAN_FOUND ? NAN : static_cast<double>(float_of(key)); }
 
-  private:
     APSIS_BOTH static int32_t key_of(float value) {
         int32_t bits;
         memcpy(&bits, &value, sizeof bits);
         return bits ^ ((bits >> 31) & INT32_MAX);
     }
+
+  private:
     static float float_of(int32_t key) {
         const int32_t bits = key ^ ((key >> 31) & INT32_MAX);
         float value;

@@ -264,6 +264,7 @@ struct ContactsJob {
 };
 
 class TransferQueue;
+struct MeasuresJob;
 
 class Backend {
   public:
@@ -309,6 +310,11 @@ class Backend {
     virtual void statistics(const StatisticsJob &job, void *scratch, const Progress &progress) = 0;
     virtual size_t contacts_scratch(const ContactsJob &job) const = 0;
     virtual void contacts(const ContactsJob &job, void *scratch, const Progress &progress) = 0;
+
+    /// Measures, if the back end has kernels for them; otherwise no memory is needed, and they are the work of the host.  Returns
+    /// false if more values occur than there is room for.
+    virtual size_t measures_scratch(const MeasuresJob &) const { return 0; }
+    virtual bool measures(const MeasuresJob &, void *, const Progress &) { return false; }
 
     /// The queue that takes a job's host images strip by strip (transfer_queue.h); null if they must be copied whole.
     virtual TransferQueue *transfer_queue(const DistanceJob &) { return nullptr; }

@@ -1,18 +1,33 @@
-// Arenas of threads that contexts leave to each other: see parallel.h.
+// Loops on all threads of an arena, and arenas that contexts leave to each other: see parallel.h.
 #include "runtime/parallel.h"
 
 #ifndef APSIS_SERIAL
+
+#include <tbb/blocked_range.h>
+#include <tbb/info.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+#include <tbb/task_group.h>
 
 #include <atomic>
 #include <latch>
 #include <memory>
 #include <mutex>
+#include <stdexcept>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "runtime/platform.h"
 
 namespace apsis {
+
+/// An arena of oneTBB.  oneTBB never frees all memory of an arena, so contexts reuse the arenas of earlier ones.
+struct SharedArena {
+    tbb::task_arena arena;
+    SharedArena *next = nullptr;  // in the list of idle arenas
+};
+
 namespace {
 
 std::atomic<bool> threads_started, threads_lost;
@@ -86,6 +101,86 @@ Arena::~Arena() {
         shared_->next = idle.first;
         idle.first = shared_;
     }
+}
+
+void Arena::execute(void (*task)(void *), void *argument) {
+    if (!shared_) start();
+    shared_->arena.execute([=] { task(argument); });
+}
+
+void Arena::isolate(void (*task)(void *), void *argument) {
+    if (has_lost_threads()) return task(argument);
+    execute([=] { tbb::this_task_arena::isolate([=] { task(argument); }); });
+}
+
+int Arena::cores() { return tbb::info::default_concurrency(); }  // with more in an arena oneTBB prints a warning
+
+int Arena::thread() { return has_lost_threads() ? 0 : tbb::this_task_arena::current_thread_index(); }
+
+// oneTBB orders the caller before the bodies, and the bodies before the return.  Race detectors do not see this in a library
+// that is not instrumented, so `done` states the order explicitly.
+void run_loop(Arena &arena, int64_t count, const Progress &progress, double from, double to, void (*body)(void *, int64_t),
+              void *argument) {
+    std::atomic<int64_t> done;
+    done.store(0, std::memory_order_release);
+    struct Join {
+        std::atomic<int64_t> &done;
+        ~Join() { done.load(std::memory_order_acquire); }
+    } join{done};
+    const std::thread::id caller = std::this_thread::get_id();
+    const auto run = [&](int64_t i) {
+        body(argument, i);
+        if (progress && std::this_thread::get_id() == caller)
+            progress(from + (to - from) * static_cast<double>(done + 1) / static_cast<double>(count));
+        ++done;
+    };
+    const auto run_all = [&] {
+        for (int64_t i = 0; i < count; ++i) run(i);
+    };
+    if (has_lost_threads()) {
+        run_all();
+    } else {
+        arena.execute([&] {
+            // With an isolated context a cancelled call does not cancel the caller's own loops.
+            tbb::task_group_context group(tbb::task_group_context::isolated);
+            try {
+                tbb::parallel_for(
+                    tbb::blocked_range<int64_t>(0, count, 1),
+                    [&](const tbb::blocked_range<int64_t> &range) {
+                        done.load(std::memory_order_acquire);
+                        for (int64_t i = range.begin(); i < range.end(); ++i) run(i);
+                    },
+                    tbb::auto_partitioner(), group);
+            } catch (const std::runtime_error &error) {  // only from oneTBB: it cannot start a thread, which it finds out first
+                if (done > 0) throw Error(APSIS_ERROR_MEMORY, "a thread cannot be started: %s", error.what());
+                run_all();
+            }
+        });
+    }
+    if (progress) progress(to);  // also if another thread ran the last body
+}
+
+}  // namespace apsis
+
+#else  // the caller's thread, and no other
+
+namespace apsis {
+
+bool has_lost_threads() noexcept { return false; }
+
+Arena::~Arena() = default;
+void Arena::execute(void (*task)(void *), void *argument) { task(argument); }
+void Arena::isolate(void (*task)(void *), void *argument) { task(argument); }
+int Arena::cores() { return 1; }
+int Arena::thread() { return 0; }
+
+void run_loop(Arena &, int64_t count, const Progress &progress, double from, double to, void (*body)(void *, int64_t),
+              void *argument) {
+    for (int64_t i = 0; i < count; ++i) {
+        body(argument, i);
+        if (progress) progress(from + (to - from) * static_cast<double>(i + 1) / static_cast<double>(count));
+    }
+    if (progress) progress(to);  // also for an empty loop
 }
 
 }  // namespace apsis

@@ -50,6 +50,13 @@ View Staging::set(const View &view) {
     return copy_of(view, bits_like(view, nullptr, context_.own_memory()), false);
 }
 
+View Staging::values(const View &view) {
+    if (view.pixels() == 0 || view.type != APSIS_BIT) return own(view, false);
+    View bytes = view;
+    bytes.type = APSIS_U8;
+    return copy_of(view, packed_like(bytes, nullptr, context_.own_memory()), false);
+}
+
 View Staging::copy_of(const View &view, View inside, bool is_output) {
     inside.data = carver_.take<uint8_t>(packed_bytes(inside));
     copies_[count_++] = {view, inside, is_output};

@@ -18,6 +18,8 @@ class Staging {
     View output(const View &view) { return own(view, true); }
     /// An input that is a set: its bits, if its pixels are wide.
     View set(const View &view);
+    /// An input whose values are wanted: its bytes, if its pixels are bits.
+    View values(const View &view);
 
     /// Whether an image crosses between host and device.
     bool crosses() const { return crosses_; }

@@ -18,6 +18,8 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/parallel_sort.h"
+
 namespace apsis::slabs {
 namespace {
 

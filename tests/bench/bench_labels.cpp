@@ -6,16 +6,18 @@
 //     components   labels, with 4 and 8 neighbours, 6 and 26
 //     statistics   of the values
 //     contacts     of the values, with 4 and 6 neighbours
+//     measures     of the values: moments, surfaces and Euler numbers, in 2-D perimeters
 //     distance     to the nearest other value, beside that of a set whose sites are the pixels at the same borders
 //     nearest      these pixels, likewise
 //
 // All images are of APSIS_U16, 16384^2 and 512^3: cells-10000, a Voronoi map of so many sites; cells-10000000, whose values are
 // taken modulo 65535, so that few neighbours have the same one; text, a value for each letter; and values-4, noise of 0 to 3.
 //
-// Statistics and contacts are in host memory, the first 65536 of them, and a call that gives them returns when it is done.
+// Statistics, contacts and measures are in host memory, the first 65536 of them, and a call that gives them returns when it is
+// done.
 // --check compares every result with the CPU back end's, byte for byte, and tells the time of its one call.  GROUP@SIDE runs
 // one size of a group.
-#include <apsis.h>
+#include <apsis_measures.h>
 
 #include <algorithm>
 #include <chrono>
@@ -60,8 +62,12 @@ class Bench : public Gpu {
         if (allocate(set)) {
             check(gpu_, apsis_copy(gpu_, &host, &set));
             if (c.group == "components") components(c, host, set);
-            if (c.group == "statistics") tell<apsis_component>(c, APSIS_STATISTICS, apsis_statistics, host, set);
-            if (c.group == "contacts") tell<apsis_contact>(c, APSIS_CONTACTS, apsis_contacts, host, set);
+            const apsis_image *const images[] = {&set};
+            if (c.group == "statistics")
+                tell<apsis_component>(c, workspace(c, APSIS_STATISTICS, images, 1), apsis_statistics, host, set);
+            if (c.group == "contacts")
+                tell<apsis_contact>(c, workspace(c, APSIS_CONTACTS, images, 1), apsis_contacts, host, set);
+            if (c.group == "measures") tell<apsis_measure>(c, 0, measure, host, set);
             if (c.group == "distance" || c.group == "nearest") distance(c, host, set);
         } else {
             say_no_memory(c);
@@ -86,13 +92,19 @@ class Bench : public Gpu {
         apsis_free(gpu_, &labels);
     }
 
-    /// Statistics or contacts.
+    /// All that is about the pixels of a value and those around them.
+    static apsis_status measure(apsis_context *where, const apsis_image *labels, apsis_measure *measures, int64_t capacity,
+                                int64_t *count, const apsis_options *options) {
+        const uint32_t wanted = APSIS_MOMENTS | APSIS_SURFACE | APSIS_EULER | (labels->ndim == 2 ? APSIS_PERIMETER : 0);
+        return apsis_measures(where, labels, NULL, wanted, measures, capacity, count, options);
+    }
+
+    /// Statistics, contacts or measures.
     template <class Record, class Call>
-    void tell(const Case &c, apsis_transform transform, Call call, const apsis_image &host, const apsis_image &set) {
+    void tell(const Case &c, size_t workspace_bytes, Call call, const apsis_image &host, const apsis_image &set) {
         std::vector<Record> records(CAPACITY), expected(compare_ ? CAPACITY : 0);
         apsis_options options = c.options;
         options.flags = 0;
-        const apsis_image *const images[] = {&set};
         int64_t count = 0, cpu_count = 0;
         const double ms = steady_ms([&] { check(gpu_, call(gpu_, &set, records.data(), CAPACITY, &count, &options)); });
         std::string remark;
@@ -102,7 +114,7 @@ class Bench : public Gpu {
             const size_t bytes = static_cast<size_t>(std::min(count, CAPACITY)) * sizeof(Record);
             remark = remark_of(cpu_ms, count == cpu_count && !std::memcmp(records.data(), expected.data(), bytes));
         }
-        report(c, count, ms, 0, workspace(c, transform, images, 1), remark);
+        report(c, count, ms, 0, workspace_bytes, remark);
     }
 
     /// Distances, or the nearest pixels.

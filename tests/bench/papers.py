@@ -31,16 +31,13 @@ def words(ms):
     return f"{number:.{3 if number < 1 else 2 if number < 10 else 1 if number < 100 else 0}f}"
 
 
-def print_table(head, rows):
-    print("|", " | ".join(head), "|")
-    print("|---" * len(head) + "|")
-    for row in rows:
-        if any(row[2:]):
-            print("|", " | ".join(row), "|")
-    print()
+def table(head, rows):
+    """Lines; rows with nothing but an image and a side are left out."""
+    return [f"| {' | '.join(head)} |", "|---" * len(head) + "|"] + [f"| {' | '.join(row)} |" for row in rows if any(row[2:])]
 
 
-def main(papers, ours):
+def tables(papers, ours):
+    """The lines of the table of distance maps, of that of instances, of the sweep's maps, and of batches."""
     figures = {}
     read(papers, figures)
     read(ours, figures)
@@ -49,25 +46,27 @@ def main(papers, ours):
     many = lambda paper, image, side, images, *methods: [words(get(paper, image, side, images, m)) for m in methods]
     both = lambda values: ", ".join(values) if any(values) else ""
 
-    print_table(["image", "side", "raster scan, PBA+: GTX 1070", "sweep, PBA, jump flooding: GTX 1080", "raster scan", "sweep",
+    yield table(["image", "side", "raster scan, PBA+: GTX 1070", "sweep, PBA, jump flooding: GTX 1080", "raster scan", "sweep",
                  "jump flooding", "NPP", "auto"],
                 ([name, f"{side}²", both(many(SCAN, image, side, 1, "raster scan", "PBA+")),
                   both(many(SWEEP, image, side, 1, "sweep", "PBA", "jump flooding")),
                   *many(OURS, image, side, 1, "raster scan", "sweep", "jump flooding", "NPP", "auto")]
                  for image, name in IMAGES.items() for side in SIDES))
-    print_table(["image"] + [f"{side}²" for side in SIDES],
+    yield table(["image"] + [f"{side}²" for side in SIDES],
                 ([name] + [both([get(paper, image, side, 1, "raster scan", "instances") for paper in (SCAN, OURS)
                                  if (paper, "plane", image, side, 1, "raster scan") in figures]) for side in SIDES]
                  for image, name in IMAGES.items()))
-    print_table(["image", "side", "mixed, a kernel a line", "mixed", "connected", "complete", "distance"],
+    yield table(["image", "side", "mixed, a kernel a line", "mixed", "connected", "complete", "distance"],
                 ([IMAGES[image], f"{side}²"] +
                  [both([words(get(paper, image, side, 1, method, what)) for paper in (SWEEP, OURS)])
                   for method, what in [("sweep, rows", MAPS[0])] + [("sweep", what) for what in MAPS]]
                  for image in ("photograph", "noise-0.5", "noise-0.01", "noise-0.0001") for side in (4096, 16384)))
-    print_table(["image", "images", "sweep, PBA, jump flooding: GTX 1080", "sweep, blocks", "sweep", "jump flooding", "NPP", "auto"],
+    yield table(["image", "images", "sweep, PBA, jump flooding: GTX 1080", "sweep, blocks", "sweep", "jump flooding", "NPP", "auto"],
                 ([IMAGES[image], str(images), both(many(SWEEP, image, 2048, images, "sweep, blocks", "PBA", "jump flooding")),
                   *many(OURS, image, 2048, images, "sweep, blocks", "sweep", "jump flooding", "NPP", "auto")]
                  for image in ("photograph", "noise-0.5", "noise-0.01", "noise-0.0001") for images in BATCHES))
 
 
-main(*sys.argv[1:])
+if __name__ == "__main__":
+    for lines in tables(*sys.argv[1:]):
+        print("\n".join(lines), end="\n\n")

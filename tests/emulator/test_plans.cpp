@@ -180,6 +180,22 @@ bool are_labels_allowed(const Job &job, int64_t items_a_pixel) {
            plan.kept + plan.most_segments * cuda::labels::SEGMENT * items_a_pixel <= int64_t(UINT32_MAX);
 }
 
+/// The squares of all warps cover the image, and what is counted from a warp's origin fits 32 bits.
+bool are_measures_allowed(const MeasuresJob &job) {
+    ++plans;
+    const cuda::labels::MeasuresPlan plan = cuda::labels::plan_of(job);
+    for (const Device &device : DEVICES)
+        for (const cuda::Launch &launch : {plan.sum, plan.list, plan.gather})
+            if (!is_allowed("labels::", launch, device)) return false;
+    const int64_t beyond = plan.margin > 0, deep = plan.warps / (plan.across * plan.down) * plan.length;
+    const int64_t down = job.axes == 3 ? plan.down : deep;
+    const int64_t most = int64_t(plan.length) * 32, pixels = most * 32;
+    return plan.across * plan.step >= job.set.size[0] + beyond && down * plan.step >= job.set.size[1] + beyond &&
+           (job.axes == 2 || deep >= job.set.size[2] + beyond) && pixels * 65535 <= int64_t(UINT32_MAX) &&
+           32 * most * most * most / 3 <= int64_t(UINT32_MAX) && plan.records >= 32 && plan.records <= int64_t(UINT32_MAX) &&
+           (plan.records & (plan.records - 1)) == 0 && plan.batch > 0 && plan.batch <= plan.records;
+}
+
 /// Asks for the plan of a job on every device and in every form.
 template <class IsAllowed>
 bool are_allowed(int axes, const int64_t (&size)[3], const int64_t (&weight)[3], int64_t outside, IsAllowed is_job_allowed) {
@@ -261,6 +277,14 @@ bool label_images() {
         contacts.axes = axes, contacts.connectivity = connectivity;
         const int faces = axes == 2 ? (connectivity == 1 ? 2 : 4) : connectivity == 1 ? 3 : connectivity == 2 ? 9 : 13;
         if (!are_labels_allowed(statistics, 1) || !are_labels_allowed(contacts, faces)) return false;
+        MeasuresJob measures;
+        measures.set = view_of(i % 5 ? APSIS_U16 : APSIS_I64, size, true), measures.axes = axes;
+        if (axes == 2) measures.set.size[2] = 1;
+        measures.room = random_extent(random, 40);
+        for (const uint32_t wanted : {0, int(APSIS_SURFACE), int(APSIS_PERIMETER)}) {
+            measures.wanted = axes == 3 ? wanted & ~uint32_t(APSIS_PERIMETER) : wanted;
+            if (!are_measures_allowed(measures)) return false;
+        }
     }
     return true;
 }

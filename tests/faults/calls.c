@@ -153,14 +153,18 @@ static apsis_status contacts(apsis_context *ctx, call_outputs *out) {
     return apsis_contacts(ctx, &labels, (apsis_contact *)out->parts, CAPACITY, &out->count, NULL);
 }
 
-static apsis_status measures(apsis_context *ctx, call_outputs *out) {
+static apsis_status measure(apsis_context *ctx, call_outputs *out, uint32_t wanted) {
     static uint8_t value[CALL_PIXELS];
     static float grey[CALL_PIXELS];
     for (int i = 0; i < CALL_PIXELS; ++i) value[i] = (uint8_t)(i / 3 * i % 7), grey[i] = 0.25f * (float)i;
     const apsis_image labels = image_of(size_of_paths, value, APSIS_U8, 2),
                       intensity = image_of(size_of_paths, grey, APSIS_F32, 2);
     enum { CAPACITY = sizeof(out->parts) / (sizeof(apsis_measure)) };
-    return apsis_measures(ctx, &labels, &intensity, 255, (apsis_measure *)out->parts, CAPACITY, &out->count, NULL);
+    return apsis_measures(ctx, &labels, &intensity, wanted, (apsis_measure *)out->parts, CAPACITY, &out->count, NULL);
+}
+static apsis_status measures(apsis_context *ctx, call_outputs *out) { return measure(ctx, out, 255); }
+static apsis_status moments(apsis_context *ctx, call_outputs *out) {
+    return measure(ctx, out, APSIS_MOMENTS | APSIS_PERIMETER | APSIS_INTENSITY);
 }
 
 static apsis_image map_of_paths(void *data, apsis_type type, int ndim) { return image_of(size_of_paths, data, type, ndim); }
@@ -236,6 +240,7 @@ const named_call calls[] = {{"distance", distance},
                             {"statistics", statistics},
                             {"contacts", contacts},
                             {"measures", measures},
+                            {"moments", moments},
                             {"opening", opening},
                             {"surfaces", surfaces},
                             {"geodesic", geodesic},

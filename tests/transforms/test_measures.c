@@ -4,7 +4,7 @@
 #include "measure_oracle.h"
 #include "run_labels.h"
 
-enum { IN_2D = APSIS_PERIMETER | APSIS_HULL | APSIS_FERET, ALL = 255 };
+enum { IN_2D = APSIS_PERIMETER | APSIS_HULL | APSIS_FERET, OUTLINES = APSIS_FILLED | APSIS_HULL | APSIS_FERET, ALL = 255 };
 
 /* ---- One image ---- */
 
@@ -161,13 +161,17 @@ static void check_measures(bench *b, const question *q) {
 
 /* ---- Every small image of three values ---- */
 
+/** What is wanted of image i: outlines, which are the host's work, with one in four. */
+static uint32_t some_wanted(int i) { return (i % 4 ? ALL & ~OUTLINES : ALL) & ~APSIS_INTENSITY; }
+
 static void every_3x4_image(bench *b) {
     enum { IMAGES = 531441, PIXELS = 12 };
     uint8_t mask[PIXELS];
-    for (int i = 0; i < IMAGES; i += IMAGES / effort(20000)) {
-        draw_digits(mask, PIXELS, i);
-        question q = {.p = new_problem(2, 3, 4, 1, mask), .type = APSIS_U8, .wanted = ALL & ~APSIS_INTENSITY, .capacity = 2};
-        q.p.options.connectivity = 1 + i % 2;
+    const int images = effort(20000);
+    for (int i = 0; i < images; ++i) {
+        draw_digits(mask, PIXELS, (int)((int64_t)IMAGES * i / images));
+        question q = {.p = new_problem(2, 3, 4, 1, mask), .type = APSIS_U8, .wanted = some_wanted(i), .capacity = 2};
+        q.p.options.connectivity = 1 + i / 4 % 2;
         check_measures(b, &q);
     }
 }
@@ -175,9 +179,10 @@ static void every_3x4_image(bench *b) {
 static void every_4x3_set(bench *b) {
     enum { IMAGES = 4096, PIXELS = 12 };
     uint8_t mask[PIXELS];
-    for (int i = 0; i < IMAGES; i += IMAGES / effort(IMAGES)) {
-        for (int k = 0; k < PIXELS; ++k) mask[k] = (uint8_t)(i >> k & 1);
-        question q = {.p = new_problem(2, 4, 3, 1, mask), .type = APSIS_BIT, .wanted = ALL & ~APSIS_INTENSITY, .capacity = 1};
+    const int images = effort(2 * IMAGES);
+    for (int i = 0; i < images; ++i) {
+        for (int k = 0; k < PIXELS; ++k) mask[k] = (uint8_t)((IMAGES * i / images) >> k & 1);
+        question q = {.p = new_problem(2, 4, 3, 1, mask), .type = APSIS_BIT, .wanted = some_wanted(i), .capacity = 1};
         q.p.options.connectivity = 1 + i % 2;
         check_measures(b, &q);
     }
@@ -186,11 +191,12 @@ static void every_4x3_set(bench *b) {
 static void every_2x2x2_volume(bench *b) {
     enum { IMAGES = 6561, PIXELS = 8 };
     uint8_t mask[PIXELS];
-    for (int i = 0; i < IMAGES; i += IMAGES / effort(IMAGES)) {
-        draw_digits(mask, PIXELS, i);
+    const int images = effort(2 * IMAGES);
+    for (int i = 0; i < images; ++i) {
+        draw_digits(mask, PIXELS, (int)((int64_t)IMAGES * i / images));
         question q = {.p = new_problem(3, 2, 2, 2, mask),
-                      .type = label_types[i % 4],
-                      .wanted = ALL & ~IN_2D & ~APSIS_INTENSITY,
+                      .type = label_types[i / 8 % 4],
+                      .wanted = some_wanted(i) & ~(uint32_t)IN_2D,
                       .capacity = 2};
         q.p.options.connectivity = 1 + i % 2 * 2;
         check_measures(b, &q);
@@ -226,6 +232,7 @@ static void random_measures(bench *b) {
         p->mask = mask;
         q.layout = roll_below(&c, 2) ? (unsigned)roll_below(&c, LAYOUTS) : PACKED;
         q.wanted = roll_below(&c, 2) ? ALL : (uint32_t)roll_below(&c, ALL + 1);
+        if (roll_below(&c, 3)) q.wanted &= ~(uint32_t)OUTLINES;
         p->options.connectivity = roll_below(&c, 2) ? p->ndim : (int32_t)roll_below(&c, 2);
         p->options.flags = roll_below(&c, 4) ? 0 : APSIS_LABELS;
         const int kind = (int)roll_below(&c, 3);
@@ -271,6 +278,79 @@ static void random_threads(bench *b) {
     }
     free(mask);
     free(grey);
+}
+
+/** One of the many values of an image: any number, or those around 0. */
+static int64_t some_value(chance *c, int kind, int64_t values) {
+    const int64_t i = roll_below(c, values);
+    return kind == 0 ? i : kind == 1 ? i - values / 2 : (int64_t)((uint64_t)i * 0x9e3779b97f4a7c15u);
+}
+
+/** The same bytes as on the CPU: of long and of narrow images, and of many values. */
+static void random_on_the_cpu(bench *b) {
+    static const struct {
+        int ndim;
+        int64_t size[3];
+    } shape[] = {{2, {1, 280000, 1}}, {2, {9000, 1, 1}}, {2, {300, 200, 1}}, {2, {61, 400, 1}}, {2, {33, 3000, 1}},
+                 {3, {1, 2, 9000}},   {3, {70, 65, 5}},  {3, {31, 32, 33}},  {3, {5, 400, 8}},  {3, {3, 3, 5000}}};
+    static const apsis_type grey_types[] = {APSIS_U8, APSIS_U16, APSIS_F32};
+    apsis_context *cpu = NULL;
+    assert_int_equal(apsis_create(APSIS_VERSION, APSIS_CPU, &cpu), APSIS_OK);
+    chance c = {2714};
+    for (int i = 0; i < effort(40); ++i) {
+        const int k = i % COUNT(shape), ndim = shape[k].ndim, kind = (int)roll_below(&c, 3);
+        const int64_t *size = shape[k].size, pixels = size[0] * size[1] * size[2];
+        const apsis_type type = label_types[roll_below(&c, 4)], grey_type = grey_types[roll_below(&c, 3)];
+        const int64_t values = 1 + roll_below(&c, roll_below(&c, 2) ? 3 : roll_below(&c, 4) ? 300 : 4000);
+        const int64_t run = pixels > 100000 ? 500 : 1 + roll_below(&c, roll_below(&c, 2) ? 2 : 50);
+        uint8_t *labels = must_alloc((size_t)pixels * type_size(type)), *grey = must_alloc((size_t)pixels * 4);
+        int64_t value = 0;
+        for (int64_t at = 0; at < pixels; ++at) {
+            if (at % run == 0) value = some_value(&c, kind, values);
+            memcpy(labels + at * (int64_t)type_size(type), &value, type_size(type));
+            const float real = (float)ldexp(roll_real(&c) - 0.5, (int)roll_below(&c, 250) - 126);
+            const uint64_t whole = roll(&c);
+            memcpy(grey + at * (int64_t)type_size(grey_type), grey_type == APSIS_F32 ? (const void *)&real : &whole,
+                   type_size(grey_type));
+        }
+        frame set = frame_open(b, type, ndim, size, PACKED), bright = frame_open(b, grey_type, ndim, size, PACKED);
+        frame_put(&set, labels);
+        frame_put(&bright, grey);
+        apsis_image host = {.data = labels, .type = type, .ndim = ndim, .size = {size[0], size[1], size[2]}}, host_grey = host;
+        host_grey.data = grey, host_grey.type = grey_type;
+        apsis_options options = APSIS_OPTIONS_INIT;
+        options.connectivity = roll_below(&c, 2) ? ndim : 1;
+        uint32_t wanted = roll_below(&c, 2) ? ALL : (uint32_t)roll_below(&c, ALL + 1);
+        wanted &= ~(uint32_t)OUTLINES & ~(ndim == 3 ? (uint32_t)IN_2D : 0);
+        const size_t bytes = (size_t)(values + 1) * sizeof(apsis_measure);
+        apsis_measure *got = must_alloc(bytes), *want = must_alloc(bytes);
+        int64_t count = -1, want_count = -2;
+        memset(got, 0, bytes), memset(want, 0, bytes);
+        assert_ok(b->ctx, apsis_measures(b->ctx, &set.image, &bright.image, wanted, got, values + 1, &count, &options));
+        assert_ok(cpu, apsis_measures(cpu, &host, &host_grey, wanted, want, values + 1, &want_count, &options));
+        assert_int_equal(count, want_count);
+        assert_memory_equal(got, want, bytes);
+        frame_close(&set);
+        frame_close(&bright);
+        free(labels), free(grey), free(got), free(want);
+    }
+    apsis_destroy(cpu);
+}
+
+/** Sums of squares that do not fit 64 bits. */
+static void long_line(bench *b) {
+    enum { LENGTH = 4 << 20 };
+    const int64_t size[3] = {1, LENGTH, 1};
+    uint8_t *line = must_alloc(LENGTH);
+    memset(line, 1, LENGTH);
+    frame labels = frame_open(b, APSIS_U8, 2, size, PACKED);
+    frame_put(&labels, line);
+    apsis_measure m;
+    assert_ok(b->ctx, apsis_measures(b->ctx, &labels.image, NULL, APSIS_MOMENTS, &m, 1, NULL, NULL));
+    const double n = LENGTH;
+    assert_true(m.moments[1] == n * ((n * n - 1) / 12) && m.moments[0] == 0);
+    frame_close(&labels);
+    free(line);
 }
 
 /** A digital disc has the moments and the perimeters of a disc, nearly. */
@@ -351,6 +431,32 @@ static void dense(bench *b) {
     frame_close(&labels);
 }
 
+/** Where there is no room for sums, the host finds them. */
+static void little_workspace(bench *b) {
+    enum { W = 40, H = 30, BYTES = 256 };
+    uint8_t mask[W * H];
+    const int64_t size[3] = {W, H, 1}, row[3] = {BYTES, 1, 1};
+    chance c = {2715};
+    fill_cells(mask, size, &c);
+    frame labels = frame_open(b, APSIS_U16, 2, size, PACKED);
+    problem p = new_problem(2, W, H, 1, mask);
+    put_set(&labels, &p);
+    apsis_image memory = {.type = APSIS_U8, .ndim = 2, .size = {row[0], row[1]}};
+    assert_ok(b->ctx, apsis_alloc(b->ctx, b->device == APSIS_CPU ? APSIS_HOST : APSIS_DEVICE, &memory));
+    static apsis_measure found[2][256];
+    int64_t count[2];
+    for (int i = 0; i < 2; ++i) {
+        if (i) assert_ok(b->ctx, apsis_set_workspace(b->ctx, memory.data, BYTES));
+        assert_ok(b->ctx,
+                  apsis_measures(b->ctx, &labels.image, NULL, APSIS_MOMENTS | APSIS_PERIMETER, found[i], 256, &count[i], NULL));
+    }
+    assert_int_equal(count[0], count[1]);
+    assert_memory_equal(found[0], found[1], (size_t)count[0] * sizeof found[0][0]);
+    assert_ok(b->ctx, apsis_set_workspace(b->ctx, NULL, 0));
+    apsis_free(b->ctx, &memory);
+    frame_close(&labels);
+}
+
 /** Progress is told to the end, and stops the call. */
 static int note(void *told, double done) {
     assert_true(done >= *(double *)told && done <= 1);
@@ -424,9 +530,18 @@ static void bad_calls(bench *b) {
 }
 
 static const test_case cases[] = {
-    TEST(every_3x4_image, WITH_HOST_IMAGES), TEST(every_4x3_set, EVERYWHERE),  TEST(every_2x2x2_volume, WITH_HOST_IMAGES),
-    TEST(random_measures, EVERYWHERE),       TEST(random_threads, EVERYWHERE), TEST(disc, EVERYWHERE),
-    TEST(unusual_intensities, EVERYWHERE),   TEST(dense, EVERYWHERE),          TEST(progress, EVERYWHERE),
+    TEST(every_3x4_image, WITH_HOST_IMAGES),
+    TEST(every_4x3_set, EVERYWHERE),
+    TEST(every_2x2x2_volume, WITH_HOST_IMAGES),
+    TEST(random_measures, EVERYWHERE),
+    TEST(random_threads, EVERYWHERE),
+    TEST(disc, EVERYWHERE),
+    TEST(random_on_the_cpu, EVERYWHERE),
+    TEST(long_line, WITH_HOST_IMAGES),
+    TEST(unusual_intensities, EVERYWHERE),
+    TEST(dense, EVERYWHERE),
+    TEST(progress, EVERYWHERE),
+    TEST(little_workspace, EVERYWHERE),
     TEST(bad_calls, WITH_HOST_IMAGES),
 };
 

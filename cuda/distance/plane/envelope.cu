@@ -130,9 +130,11 @@ __global__ void __launch_bounds__(THREADS, 2) search_bands(Layout layout, Output
 void search_envelope(const Plan &plan, const Layout &layout, cudaStream_t stream) {
     const OutputFormat format(layout.output);
     const auto launch_by = [&](auto halves, auto start) {
+        if (format.is_mask)
+            return launch(plan.rows, search_bands<Form::MASK, false, halves, RowStart::ANY>, early(stream), layout, format);
         with_form_or_signed(format, layout.output, [&](auto form, auto with_nearest) {
-            launch(plan.rows, search_bands < form, with_nearest, halves, IS_PLAIN<form> ? start : RowStart::ANY >,
-                   early(stream), layout, format);
+            launch(plan.rows, search_bands < SHARED_FORM<form, with_nearest>, with_nearest, halves,
+                   IS_PLAIN<form> ? start : RowStart::ANY >, early(stream), layout, format);
         });
     };
     const auto launch_bands = [&](auto halves) {

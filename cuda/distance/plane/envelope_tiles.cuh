@@ -152,6 +152,7 @@ __device__ void write_row(const Layout &layout, const OutputFormat &format, Cost
                           Index (&found)[TILE], int64_t image, int64_t y, int32_t x) {
     const int32_t length = static_cast<int32_t>(layout.columns.count);
     const int64_t z = FORM == Form::OTHER || FORM == Form::SIGNED ? layout.slice_of(image) : image;
+    if constexpr (FORM == Form::MASK) return write_mask(layout.output, x, y, z, cost, is_known, length - x);
     if (FORM == Form::OTHER && format.is_mask) return write_mask(layout.output, x, y, z, cost, is_known, length - x);
     const int64_t before = z * layout.columns.length * layout.columns.count;  // pixels of other slices
     Cost bits = 0;
@@ -170,7 +171,7 @@ __device__ void write_row(const Layout &layout, const OutputFormat &format, Cost
         const int count = min(length - x, TILE);
         if constexpr (IS_PLAIN<FORM>)
             write_plain<FORM, NEAREST>(layout.output, format, x, y, z, square, site, root, StoreAlone<START>{count});
-        else
+        else if constexpr (FORM != Form::MASK)
             write_side<FORM, NEAREST>(layout.output_of(image), format, x, y, z, square, site, root, StoreAlone<>{count});
     };
     if (bits < 1u << 24) {

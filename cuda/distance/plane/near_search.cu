@@ -106,7 +106,9 @@ __global__ void __launch_bounds__(BLOCK, COSTS_RESIDENT) search_costs(Layout lay
             uint32_t cost[QUAD];
 #pragma unroll
             for (int c = 0; c < QUAD; ++c) cost[c] = found.cost(c, half);
-            if constexpr (FORM == Form::OTHER) {
+            if constexpr (FORM == Form::MASK) {
+                write_mask(layout.output, patch.x, strip * STRIP + row, image, cost, true, rest_of(layout.columns, patch.x));
+            } else if constexpr (FORM == Form::OTHER) {
                 write_found<FORM, false>(layout, target, patch.x, strip * STRIP + row, image, cost, {});
             } else {
                 uint32_t number[QUAD];
@@ -128,6 +130,9 @@ void search_near(const Plan &plan, const Layout &layout, cudaStream_t stream) {
         return launch(plan.near, kernel, early(stream), layout, target);
     }
     with_span(plan, layout, [&](auto form, auto span, const NearOutput &target) {
+        if constexpr (form == Form::OTHER)
+            if (target.format.is_mask)
+                return launch(plan.near, search_costs<Form::MASK, span, OneSide>, early(stream), layout, target);
         launch(plan.near, search_costs<form, span, OneSide>, early(stream), layout, target);
     });
 }

@@ -327,7 +327,8 @@ void search_segmented_rows(const Plan &plan, const Layout &layout, cudaStream_t 
     launch(plan.brackets, find_segment_brackets, stream, layout, layout.count_bands());
     const OutputFormat format(layout.output);
     with_form(format, layout.output, [&](auto form, auto with_nearest) {
-        launch(plan.rows, search_pieces<form, with_nearest>, stream, layout, format, plan.most_candidates);
+        launch(plan.rows, search_pieces<SHARED_FORM<form, with_nearest>, with_nearest>, stream, layout, format,
+               plan.most_candidates);
     });
 }
 

@@ -51,9 +51,7 @@ struct AlongY {
     __host__ __device__ int64_t lines() const { return layout.width(); }
     static constexpr int32_t COST_FACTOR = NEAREST ? 2 : 1;
     __device__ int32_t weight() const { return COST_FACTOR * layout.weight[1]; }
-    __device__ bool wanted(int64_t z, int64_t x, int32_t tile) const {
-        return layout.is_sparse() || layout.need(z, int64_t(tile) * TILE, x);
-    }
+    __device__ bool wanted(int64_t z, int64_t x, int32_t tile) const { return layout.need(z, int64_t(tile) * TILE, x); }
 
     static constexpr int PERIOD = NEAREST ? TILE : TWO_TILES;
     static constexpr int PLANES = 4;                     // planes of a bundle, whose costs come from the same words
@@ -131,7 +129,7 @@ struct AlongX {
     __host__ __device__ int64_t length() const { return layout.width(); }
     __host__ __device__ int64_t lines() const { return layout.height(); }
     __device__ int32_t weight() const { return layout.weight[0]; }
-    __device__ bool wanted(int64_t z, int64_t y, int32_t tile) const { return layout.is_sparse() || layout.mark(z, y, tile); }
+    __device__ bool wanted(int64_t z, int64_t y, int32_t tile) const { return layout.mark(z, y, tile); }
 
     static constexpr int PERIOD = NEAREST ? TILE : TWO_TILES, PLANES = 1, LOADS_AHEAD = 4;
     static constexpr int LOADED_LINES = 4, COSTS = PLANES * LOADED_LINES;  // a load of 16 bytes
@@ -141,8 +139,8 @@ struct AlongX {
 
     static constexpr uint32_t NOTHING = NEAREST ? NO_SITE_PLACE : static_cast<uint32_t>(NO_COST<int32_t>);
 
-    /// Costs are known where they are needed; all others are too far from every marked tile to matter.
-    __device__ const uint8_t *known(int64_t z, int64_t y) const { return layout.is_sparse() ? nullptr : &layout.need(z, y, 0); }
+    /// Costs are known where they are needed; all others are of no site, or too far from every marked tile to matter.
+    __device__ const uint8_t *known(int64_t z, int64_t y) const { return &layout.need(z, y, 0); }
 
     struct Stored {
         uint4 quad = {NOTHING, NOTHING, NOTHING, NOTHING};
@@ -174,16 +172,14 @@ struct AlongX {
     __device__ int64_t index(uint32_t place, int32_t x) const {
         return (int64_t(place >> 16) * layout.height() + (place & 0xffff)) * layout.width() + x;
     }
-    /// The bits of a packed distance.
-    __device__ int32_t distance(int32_t cost) const {
+    __device__ float length(int32_t cost) const {
         const Measure &measure = layout.output.measure;
-        if (layout.has_squares) return cost;
-        return __float_as_int(measure.unit == 1 ? root_of(cost) : length_of<float>(measure, cost));
+        return measure.unit == 1 ? root_of(cost) : length_of<float>(measure, cost);
     }
     __device__ void write(int64_t z, int64_t y, int32_t x, TileResult &tile) const {
         const auto index_of = [&](int k) { return index(tile.site[k], tile.at[k]); };
         if (layout.is_packed)
-            write_packed<NEAREST>(layout, x, y, z, tile.cost, [&](int32_t cost) { return distance(cost); }, index_of);
+            write_packed<NEAREST>(layout, x, y, z, tile.cost, [&](int32_t cost) { return length(cost); }, OwnCost(), index_of);
         else
             write_voxels<NEAREST>(layout, x, y, z, tile.cost, index_of);
     }
@@ -195,8 +191,10 @@ struct AlongX {
         const int32_t nearest = static_cast<int32_t>(index(found.site, found.at));
         reinterpret_cast<int32_t *>(output.nearest.row(y, z))[x] = is_near ? nearest : -1;
         if (!output.distance) return;
-        reinterpret_cast<int32_t *>(output.distance.row(y, z))[x] =
-            is_near ? distance(found.cost) : packed_distance(layout, INT32_MAX, INFINITY);
+        if (layout.has_squares)
+            reinterpret_cast<int32_t *>(output.distance.row(y, z))[x] = is_near ? found.cost : INT32_MAX;
+        else
+            reinterpret_cast<float *>(output.distance.row(y, z))[x] = is_near ? length(found.cost) : INFINITY;
     }
 };
 
@@ -266,7 +264,7 @@ __device__ void load_lines(const Bundle<WIDTH, PERIOD> &bundle, const Lines &lin
 template <int WIDTH, class Lines>
 __global__ void __launch_bounds__(ARGMIN_THREADS, ARGMIN_BLOCKS_PER_SM) search_bundles(Lines lines) {
     constexpr int PERIOD = Lines::PERIOD;
-    if (!lines.layout.is_any_marked()) return;
+    if (!lines.layout.any_need()) return;
     extern __shared__ __align__(16) int32_t shared[];
     const Bundle<WIDTH, PERIOD> bundle(shared, static_cast<int32_t>(lines.length()), lines.weight());
     using Place = BundlePlace<Lines, WIDTH>;

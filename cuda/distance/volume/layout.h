@@ -26,6 +26,17 @@ namespace apsis::cuda::volume {
 constexpr int TILE = 8;         // voxels of a line in a thread's registers: 32 bytes, a sector of memory
 constexpr int MARK_GROUP = 32;  // rows that share a mark; rows, and voxels of a row, that share a need
 
+/// What the samples of an image found.
+struct alignas(8) FarSamples {
+    uint32_t of_near;  // how many of SAMPLES voxels have no site within the near search's reach
+    uint32_t of_wide;  // how many of SPARSE_SAMPLES have none within SPARSE_REACH
+
+    /// Whether windows take the image, not the near search.
+    __device__ bool is_far() const { return of_near >= SAMPLES / FAR_ONE_IN; }
+    /// Whether the argmin takes all of the image.
+    __device__ bool is_sparse() const { return of_wide >= SPARSE_SAMPLES * 3 / 4; }
+};
+
 struct Layout {
     Columns columns;  // along z: column x of image y
     Output output;
@@ -37,9 +48,7 @@ struct Layout {
     uint8_t *marks = nullptr;       // [z][group of rows][tile]: not 0 where near search or windows did not reach all sites
     uint8_t *needs = nullptr;       // [z][group of rows][group of voxels]: not 0 where sites of marked tiles may lie;
                                     // the last one is not 0 if any other is
-    uint32_t *far_samples =
-        nullptr;                    // two numbers: how many of SAMPLES voxels have no site within the near search's reach, and
-                                    // how many of SPARSE_SAMPLES have none within SPARSE_REACH
+    FarSamples *far = nullptr;
     float *length_table = nullptr;  // [cost]: the distance; near search and windows look it up unless the unit is 1
 
     __host__ __device__ int64_t width() const { return columns.count; }
@@ -56,12 +65,22 @@ struct Layout {
     __device__ uint8_t &need(int64_t z, int64_t y, int64_t x) const {
         return needs[(z * row_groups() + y / MARK_GROUP) * groups_across() + x / MARK_GROUP];
     }
-    /// Whether windows take the image, not the near search.
-    __device__ bool is_far() const { return *far_samples >= SAMPLES / FAR_ONE_IN; }
-    /// Whether the argmin takes all of the image alone.
-    __device__ bool is_sparse() const { return far_samples[1] >= SPARSE_SAMPLES * 3 / 4; }
-    __device__ bool is_any_marked() const { return is_sparse() || any_need(); }
     __device__ uint8_t &any_need() const { return needs[count_needs() - 1]; }
+    /// Threads of a whole launch: finds which groups of voxels across have sites, for mark_all().
+    __device__ void find_groups() const {
+        for (int64_t i = first_item(); i < width() * height(); i += item_step()) {
+            const int64_t x = i % width(), at = columns.at(i / width(), 0, x);
+            if (columns.words[at] || columns.before[at] != NO_SITE_BEFORE || columns.after[at] != NO_SITE_AFTER)
+                need(0, 0, x) = 1;
+        }
+    }
+    /// Threads of a whole launch: marks all tiles, for which the groups that have sites are needed.
+    __device__ void mark_all() const {
+        const int64_t tiles_all = count_marks(), needs_all = count_needs() - 1, across = groups_across();
+        for (int64_t i = first_item(); i < tiles_all; i += item_step()) marks[i] = 1;
+        for (int64_t i = first_item() + across; i < needs_all; i += item_step()) needs[i] = needs[i % across];
+        if (first_item() == 0) any_need() = 1;
+    }
     /// The plane of the image that is plane z of a slab.
     __device__ int32_t plane_of(int64_t z) const { return static_cast<int32_t>(columns.start + z); }
     /// The index in the image of a voxel, which may lie outside of its slab.
@@ -186,16 +205,17 @@ __device__ void write_voxels(const Layout &layout, int64_t x, int64_t y, int64_t
     write_pixels(layout.output, x, y, z, min(x + TILE, layout.width()), cost, true, index);
 }
 
-/// The bits of a packed distance.
-__device__ inline int32_t packed_distance(const Layout &layout, int32_t cost, float length) {
-    return layout.has_squares ? cost : __float_as_int(length);
-}
+/// The square of a distance is its cost.
+struct OwnCost {
+    __device__ int32_t operator()(int32_t cost) const { return cost; }
+};
 
-/// Writes a tile of row y into packed outputs: distance(cost), its bits, of each cost, and with NEAREST the indices that
-/// site(k) finds.  Overwrites `cost`.  Warp: with WHOLE_WARP, where each lane has a whole tile.
-template <bool NEAREST, bool WHOLE_WARP = false, bool LIMITED = true, class Distance, class Site>
-__device__ void write_packed(const Layout &layout, int64_t x, int64_t y, int64_t z, int32_t (&cost)[TILE], Distance distance,
-                             Site site) {
+/// Writes a tile of row y into packed outputs: length(cost) of each cost, or square(cost) where squared distances are wanted,
+/// and with NEAREST the indices that site(k) finds.  Overwrites `cost`.  Warp: with WHOLE_WARP, where each lane has a whole
+/// tile.
+template <bool NEAREST, bool WHOLE_WARP = false, bool LIMITED = true, class Length, class Square, class Site>
+__device__ void write_packed(const Layout &layout, int64_t x, int64_t y, int64_t z, int32_t (&cost)[TILE], Length length,
+                             Square square, Site site) {
     const Output &output = layout.output;
     const int64_t inside = layout.width() - x;
     const int32_t limit = static_cast<int32_t>(output.measure.limit);
@@ -215,9 +235,13 @@ __device__ void write_packed(const Layout &layout, int64_t x, int64_t y, int64_t
         store(reinterpret_cast<int32_t *>(output.nearest.row(y, z)) + x, index);
     }
     if (!output.distance) return;
+    if (layout.has_squares) {
 #pragma unroll
-    for (int k = 0; k < TILE; ++k)
-        cost[k] = !LIMITED || cost[k] <= limit ? distance(cost[k]) : packed_distance(layout, INT32_MAX, INFINITY);
+        for (int k = 0; k < TILE; ++k) cost[k] = !LIMITED || cost[k] <= limit ? square(cost[k]) : INT32_MAX;
+    } else {
+#pragma unroll
+        for (int k = 0; k < TILE; ++k) cost[k] = __float_as_int(!LIMITED || cost[k] <= limit ? length(cost[k]) : INFINITY);
+    }
     store(reinterpret_cast<int32_t *>(output.distance.row(y, z)) + x, cost);
 }
 #endif

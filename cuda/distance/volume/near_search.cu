@@ -1,5 +1,5 @@
 // Near search: distances in a volume whose sites are near, within some 8 voxels.  Taken unless sample_voxels() finds too many
-// voxels without such a site (Layout::is_far).
+// voxels without such a site (FarSamples::is_far).
 //
 // Along y a block finds the distances to sites up and down its columns and puts their costs into shared memory.  Then a thread
 // tries the candidates 1, 2, 3 ... REACH rows away for the TILE voxels that it holds.  The search along x does the same with
@@ -111,7 +111,7 @@ template <bool NEAREST>
 __global__ void __launch_bounds__(NEAR_THREADS, NEAR_BLOCKS_PER_SM)
     search_near_along_y(Layout layout, NearLimits<NEAREST> limits) {
     extern __shared__ uint32_t words[];  // [plane][row][lane]
-    if (layout.is_far()) return;
+    if (layout.far->is_far()) return;
     const Columns &columns = layout.columns;
     const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     const int64_t pitch = x_pitch(layout), planes = count_stored_planes<NEAREST>(layout);
@@ -163,9 +163,9 @@ __device__ void write_or_mark_tile(const Layout &layout, const NearLimits<NEARES
         return static_cast<int64_t>(word[k] >> axis * OFFSET_BITS & ((1 << OFFSET_BITS) - 1)) - OFFSET_BIAS;
     };
     const auto site = [&](int k) { return layout.index(x + k + offset(k, 0), y + offset(k, 1), z + offset(k, 2)); };
-    const auto distance = [&](int32_t c) { return packed_near(layout, c); };
+    const auto length = [&](int32_t c) { return length_of_near(layout, c); };
     if (layout.is_packed)
-        write_packed<NEAREST>(layout, x, y, z, cost, distance, site);
+        write_packed<NEAREST>(layout, x, y, z, cost, length, OwnCost(), site);
     else
         write_voxels<NEAREST>(layout, x, y, z, cost, site);
 }
@@ -201,7 +201,7 @@ __device__ void search_x_tile(const Layout &layout, const NearLimits<NEAREST> &l
 template <bool NEAREST>
 __global__ void __launch_bounds__(BLOCK, X_BLOCKS_PER_SM)
     search_near_along_x(Layout layout, NearLimits<NEAREST> limits, uint32_t planes) {
-    if (layout.is_far()) return;
+    if (layout.far->is_far()) return;
     const uint32_t items = static_cast<uint32_t>(layout.tiles() * layout.height()), blocks = (items + BLOCK - 1) / BLOCK;
     const uint32_t first = blockIdx.x / blocks * planes, item = blockIdx.x % blocks * BLOCK + threadIdx.x;
     if (item >= items) return;
@@ -248,14 +248,14 @@ __global__ void __launch_bounds__(BLOCK) sample_voxels(Layout layout, NearLimits
         const uint64_t all = cost(0, at_x - voxel.x) + cost(1, at_y - voxel.y) + cost(2, min(abs(site - voxel.z), MOST_CARRY));
         is_near = is_near || all <= static_cast<uint64_t>(limits.max_exact);
     }
-    if (!__any_sync(ALL_LANES, is_near) && lane == 0) atomicAdd(layout.far_samples, 1u);
+    if (!__any_sync(ALL_LANES, is_near) && lane == 0) atomicAdd(&layout.far->of_near, 1u);
 }
 
 /// If the image is far, counts the voxels of a sample that have no site within SPARSE_REACH along each axis.  A block has a
 /// voxel, and reads every SPARSE_STEP-th row of the columns around it.
-__global__ void __launch_bounds__(BLOCK) sample_reach(Layout layout) {
-    if (!layout.is_far()) return;
-    constexpr int32_t ACROSS = SPARSE_REACH / 2, ROWS = BLOCK / ACROSS, SIDE = 2 * SPARSE_REACH + 1;
+__global__ void __launch_bounds__(REACH_THREADS) sample_reach(Layout layout) {
+    if (!layout.far->is_far()) return;
+    constexpr int32_t ACROSS = SPARSE_REACH / 2, ROWS = REACH_THREADS / ACROSS, SIDE = 2 * SPARSE_REACH + 1;
     const SampleVoxel voxel(layout, blockIdx.x);
     bool found = false;
     for (int32_t row = threadIdx.x / ACROSS; row * SPARSE_STEP < SIDE; row += ROWS) {
@@ -268,7 +268,7 @@ __global__ void __launch_bounds__(BLOCK) sample_reach(Layout layout) {
             found |= abs(voxel.site_of(layout.columns, at_x, at_y) - voxel.z) <= SPARSE_REACH;
         }
     }
-    if (!__syncthreads_or(found) && threadIdx.x == 0) atomicAdd(layout.far_samples + 1, 1u);
+    if (!__syncthreads_or(found) && threadIdx.x == 0) atomicAdd(&layout.far->of_wide, 1u);
 }
 
 int32_t max_exact_of(const Layout &layout) {

@@ -38,11 +38,6 @@ __device__ inline float length_of_near(const Layout &layout, int32_t cost) {
     return layout.output.measure.unit == 1 ? small_root_of(cost) : __ldg(layout.length_table + cost);
 }
 
-/// The bits of a packed distance of a cost of 16 bits.
-__device__ inline int32_t packed_near(const Layout &layout, int32_t cost) {
-    return packed_distance(layout, cost, length_of_near(layout, cost));
-}
-
 /// Marks a tile for the argmin.  Also sets as needed the results along y where its sites may be: up to `farthest` voxels away
 /// along x.
 ///

@@ -39,8 +39,8 @@ Layout carve_layout(const DistanceJob &job, const Plan &plan, bool inside, Carve
     columns::carve_words(layout.columns, carver);
     columns::carve_carries(layout.columns, job, carver);
     layout.marks = carver.take<uint8_t>(layout.count_marks());
-    layout.far_samples = carver.take<uint32_t>(2 + ceil_div(layout.count_needs(), sizeof(uint32_t)));
-    layout.needs = reinterpret_cast<uint8_t *>(layout.far_samples + 2);
+    layout.far = carver.take<FarSamples>(1 + ceil_div(layout.count_needs(), sizeof(FarSamples)));
+    layout.needs = reinterpret_cast<uint8_t *>(layout.far + 1);
     layout.length_table = carver.take<float>(plan.table_size);
     const int64_t of_argmin = layout.depth() * layout.width() * y_pitch(layout);  // windows store as many words, or half
     layout.y_results = carver.take<uint32_t>(std::max(near_search_words(layout), of_argmin));
@@ -58,7 +58,7 @@ Plan plan_of(const DistanceJob &job, const Limits &limits) {
     plan.is_sampled = plan.near && plan.windows;
     if (plan.is_sampled) {
         plan.sample = {"sample_voxels", SAMPLES / WARPS, BLOCK};
-        plan.sample_reach = {"sample_reach", SPARSE_SAMPLES, BLOCK};
+        plan.sample_reach = {"sample_reach", SPARSE_SAMPLES, REACH_THREADS};
     }
     if (plan.table_size) plan.table = {"fill_length_table", ceil_div(plan.table_size, BLOCK), BLOCK};
     Carver carver;

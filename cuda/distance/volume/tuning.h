@@ -16,6 +16,7 @@ constexpr int SAMPLES = 1024, FAR_ONE_IN = 64;
 // An image is sparse if three of four samples have no site within so many voxels along each axis.  Of the rows around a sample
 // only some are read, which takes a quarter of the time; their step divides no period of lines of text.
 constexpr int SPARSE_SAMPLES = 128, SPARSE_REACH = 64, SPARSE_STEP = 5;
+constexpr int REACH_THREADS = 1024;  // of such a sample, which has a block to itself: all of its loads are in flight at once
 
 // ---- Near search: near_search.cu ----
 

@@ -49,10 +49,10 @@ void distance_in_volume(const DistanceJob &job, const Plan &plan, void *memory, 
         report_done(0.2);
         const bool is_all_marked = !plan.near && !plan.windows;
         fill(layout.marks, is_all_marked, layout.count_marks(), stream);
-        fill(layout.far_samples, is_all_marked, 2 * sizeof *layout.far_samples + layout.count_needs(), stream);
+        fill(layout.far, is_all_marked, sizeof *layout.far + layout.count_needs(), stream);
         launch(plan.table, fill_length_table, stream, layout, plan.table_size);
         if (plan.is_sampled) count_far_samples(plan, layout, stream);
-        if (!plan.near) fill(layout.far_samples, 0xff, sizeof *layout.far_samples, stream);
+        if (!plan.near) fill(&layout.far->of_near, 0xff, sizeof layout.far->of_near, stream);
         if (plan.near) search_near(plan, layout, stream);
         if (plan.windows) search_in_windows(plan, layout, stream);
         report_done(0.5);

@@ -231,25 +231,23 @@ struct AlongX {
         if (__all_sync(ALL_LANES, is_simple && worst == 0)) {
             const int64_t own = layout.index(x, y, z);
             return write_packed<NEAREST, true, false>(
-                layout, x, y, z, cost, [](int32_t) { return 0; }, [&](int k) { return own + k; });
+                layout, x, y, z, cost, [](int32_t) { return 0.0f; }, [](int32_t) { return 0; }, [&](int k) { return own + k; });
         }
         const bool all_simple = __all_sync(ALL_LANES, is_simple);
         if constexpr (SIMPLE_OUTPUT) {
             // Costs are the bits of floats here.
 #pragma unroll
             for (int k = 0; k < TILE; ++k) cost[k] = __float_as_int(HIGH ? float_of_high(word[k]) : float_of_low(word[k]));
-            const auto distance = [&](int32_t bits) {
-                const float own = __int_as_float(bits);
-                return packed_distance(layout, static_cast<int32_t>(own), small_root(own));
-            };
-            if (all_simple) return write_packed<NEAREST, true, false>(layout, x, y, z, cost, distance, site);
-            if (is_wanted) write_packed<NEAREST, false, false>(layout, x, y, z, cost, distance, site);
+            const auto length = [](int32_t bits) { return small_root(__int_as_float(bits)); };
+            const auto square = [](int32_t bits) { return static_cast<int32_t>(__int_as_float(bits)); };
+            if (all_simple) return write_packed<NEAREST, true, false>(layout, x, y, z, cost, length, square, site);
+            if (is_wanted) write_packed<NEAREST, false, false>(layout, x, y, z, cost, length, square, site);
         } else {
 #pragma unroll
             for (int k = 0; k < TILE; ++k) cost[k] = static_cast<int32_t>(HIGH ? word[k] >> 16 : word[k] & 0xffff);
-            const auto distance = [&](int32_t c) { return packed_near(layout, c); };
-            if (all_simple) return write_packed<NEAREST, true>(layout, x, y, z, cost, distance, site);
-            if (is_wanted && is_packed) write_packed<NEAREST>(layout, x, y, z, cost, distance, site);
+            const auto length = [&](int32_t c) { return length_of_near(layout, c); };
+            if (all_simple) return write_packed<NEAREST, true>(layout, x, y, z, cost, length, OwnCost(), site);
+            if (is_wanted && is_packed) write_packed<NEAREST>(layout, x, y, z, cost, length, OwnCost(), site);
             if (is_wanted && !is_packed) write_voxels<NEAREST>(layout, x, y, z, cost, site);
         }
     }
@@ -316,7 +314,9 @@ __device__ void shorten_all(const WindowLimits<true> &limits, const ShortKeyOrig
 template <class Lines>
 __global__ void __launch_bounds__(WINDOW_THREADS, WINDOW_BLOCKS_PER_SM) search_windows(Lines lines) {
     extern __shared__ __align__(16) uint32_t shared[];
-    if (!lines.layout.is_far() || lines.layout.is_sparse()) return;
+    const FarSamples far = *lines.layout.far;
+    if (!far.is_far()) return;
+    if (far.is_sparse()) return Lines::AXIS == 1 ? lines.layout.find_groups() : lines.layout.mark_all();
     const LineCut &cut = lines.cut;
     const uint32_t across = static_cast<uint32_t>(lines.across()), segments = cut.segments();
     const uint32_t place = blockIdx.x % across, slab = blockIdx.x / across / segments;

@@ -131,7 +131,7 @@ class Adder {
     void add_row(int64_t y, int64_t z) {
         add_runs(y, z);
         if (job_.wants(APSIS_PERIMETER)) add_perimeter(y, z);
-        if (!job_.wants(APSIS_PERIMETER | APSIS_SURFACE | APSIS_EULER)) return;
+        if (!job_.wants_windows()) return;
         const bool is_last = y == job_.set.size[1] - 1, is_last_plane = job_.axes == 3 && z == job_.set.size[2] - 1;
         for (int64_t at_z = z; at_z <= z + is_last_plane; ++at_z)
             for (int64_t at_y = y; at_y <= y + is_last; ++at_y)
@@ -232,8 +232,8 @@ class Adder {
 };
 
 /// Deals out the runs to their values, and finds what follows from them, for each value on one thread.
-void add_outlines(const MeasuresJob &job, Values &values, const std::vector<size_t> &order, Arena &arena,
-                  const Progress &progress) {
+std::vector<Outline> find_outlines(const MeasuresJob &job, Values &values, const std::vector<size_t> &order, Arena &arena,
+                                   const Progress &progress) {
     std::vector<int64_t> begin = {0};
     for (const size_t place : order) {
         int64_t &next = values.table[place].sums.runs;
@@ -243,11 +243,13 @@ void add_outlines(const MeasuresJob &job, Values &values, const std::vector<size
     std::vector<Run> runs(static_cast<size_t>(begin.back()));
     for (const ValueRun &each : values.runs) runs[values.table[values.place_of(each.value)].sums.runs++] = each.run;
     std::vector<OutlineScratch> scratch(static_cast<size_t>(arena.threads()));
+    std::vector<Outline> outlines(order.size());
     parallel_for(arena, static_cast<int64_t>(order.size()), progress, GATHERED, 1, [&](int64_t i) {
-        ValueSums &found = (*job.found)[i];
         OutlineScratch &own = scratch[static_cast<size_t>(Arena::thread())];
-        found.outline = own.outline_of(job, runs.data() + begin[i], begin[i + 1] - begin[i], found.part.area);
+        const int64_t area = values.table[order[i]].sums.part.area;
+        outlines[i] = own.outline_of(job, runs.data() + begin[i], begin[i + 1] - begin[i], area);
     });
+    return outlines;
 }
 
 }  // namespace
@@ -268,10 +270,12 @@ void apsis::measure_values(const MeasuresJob &job, Arena &arena, const Progress 
         },
         job);
     const std::vector<size_t> order = values.table.order();
-    job.found->reserve(order.size());
-    for (const size_t place : order) {
+    std::vector<Outline> outlines;
+    if (job.wants_outlines()) outlines = find_outlines(job, values, order, arena, progress);
+    job.take(static_cast<int64_t>(order.size()), [&](int64_t i) {
+        const size_t place = order[i];
         const auto &[value, sums] = values.table[place];
-        job.found->push_back({sums.part.part_of(value), values.shapes.found(place), values.intensities.found(place), {}});
-    }
-    if (job.wants_outlines()) add_outlines(job, values, order, arena, progress);
+        return ValueSums{sums.part.part_of(value), values.shapes.found(place), values.intensities.found(place),
+                         outlines.empty() ? Outline() : outlines[i]};
+    });
 }

@@ -48,7 +48,7 @@ void for_tiles(const Box &box, const int64_t side[3], Body body) {
     along(2, [&] { along(1, [&] { along(0, [&] { body(tile); }); }); });
 }
 
-template <class Length, class Cell, bool FARTHEST>
+template <class Length, class Cell>
 class Eccentricity {
     using Lengths = Field<Length>;
     using Memory = Ranks<Length, Cell>;
@@ -67,7 +67,7 @@ class Eccentricity {
         : job_(job),
           grid_(job.set.size, job.axes == 3 || job.set.size[2] > 1 ? 3 : 2, job.periodic, reach_of(job.steps)),
           pixels_(job.set.pixels()),
-          memory_(pixels_, FARTHEST, !is_every_source(), carver),
+          memory_(pixels_, job.has_farthest, !is_every_source(), carver),
           maxima_(is_every_source() ? 0 : pixels_, carver) {
         label_ = carver.take<Cell>(pixels_);
         start_ = carver.take<Cell>(job.most_components() + 2);
@@ -210,7 +210,7 @@ class Eccentricity {
             if (size(k) <= Maxima::LARGE) small += size(k);
         parallel_for(*arena_, (count_ + CHUNK - 1) / CHUNK, *progress_, progress_at(0), progress_at(small), [&](int64_t i) {
             ThreadScratch &scratch = scratch_of_thread();
-            const auto each = [&scratch](int64_t count, auto body) {
+            const Each<ThreadScratch> each = [&scratch](int64_t count, const Body<ThreadScratch> &body) {
                 for (int64_t k = 0; k < count; ++k) body(k, scratch);
             };
             for (int64_t k = i * CHUNK + 1; k <= std::min((i + 1) * CHUNK, count_); ++k)
@@ -224,7 +224,7 @@ class Eccentricity {
 
     void solve_large(int64_t k) {
         const double from = progress_at(done_), to = progress_at(done_ + size(k));
-        const auto each = [&](int64_t count, auto body) {
+        const Each<ThreadScratch> each = [&](int64_t count, const Body<ThreadScratch> &body) {
             // Between proofs nothing is known of how much is done, but a call may be stopped.
             parallel_for(*arena_, count, *progress_, from, is_every_source() ? to : from,
                          [&](int64_t i) { body(i, scratch_of_thread()); });
@@ -247,18 +247,18 @@ class Eccentricity {
         return scratch_[thread < 0 ? 0 : static_cast<size_t>(thread)];
     }
 
-    template <class Each, class OnTurn>
-    void solve(int64_t k, ThreadScratch &scratch, const Maxima &maxima, Each each, Team *team, OnTurn on_turn) {
+    void solve(int64_t k, ThreadScratch &scratch, const Maxima &maxima, const Each<ThreadScratch> &each, Team *team,
+               const std::function<void(int64_t, int64_t)> &on_turn) {
         Certificate<Length> certificate{size(k)};
         if (is_every_source()) {
             each(size(k), [&](int64_t i, ThreadScratch &own) { measure(own.relaxation, k, i); });
         } else if (size(k) <= std::min(TINY_SIZE, job_.budget)) {
             for (int64_t i = 0; i < size(k); ++i) measure(scratch.pair.field, k, i);
         } else {
-            const auto fields = [&](int64_t count, auto body) {
-                each(count, [&](int64_t i, ThreadScratch &own) { body(i, own.pair); });
+            const Each<PairScratch<Length>> fields = [&each](int64_t count, const Body<PairScratch<Length>> &body) {
+                each(count, [&body](int64_t i, ThreadScratch &own) { body(i, own.pair); });
             };
-            PairBounds<Length, Cell, FARTHEST, decltype(fields)> bounds(memory_, maxima, begin(k), size(k), fields, team);
+            PairBounds<Length, Cell> bounds(memory_, maxima, begin(k), size(k), fields, team);
             certificate = bounds.solve(job_.budget, on_turn);
         }
         const double gap = real_length(job_.steps, static_cast<double>(certificate.gap));
@@ -273,7 +273,7 @@ class Eccentricity {
         source.run_from(static_cast<int64_t>(cell[i]), cell, size(k));
         const int64_t far = farthest_of(source, k);
         memory_.lower[begin(k) + i] = source.length[far];
-        if constexpr (FARTHEST) memory_.farthest[begin(k) + i] = static_cast<Cell>(far);
+        if (job_.has_farthest) memory_.farthest[begin(k) + i] = static_cast<Cell>(far);
     }
 
     /// The farthest cell of a field, the lowest of several.
@@ -307,7 +307,7 @@ class Eccentricity {
     }
 
     int64_t other_end(ThreadScratch &scratch, int64_t k, int64_t end) const {
-        if constexpr (FARTHEST) return static_cast<int64_t>(memory_.farthest[begin(k) + end]);
+        if (job_.has_farthest) return static_cast<int64_t>(memory_.farthest[begin(k) + end]);
         const Cell *const cell = memory_.cell + begin(k);
         const auto look = [&](auto &source) {
             source.run_from(static_cast<int64_t>(cell[end]), cell, size(k));
@@ -333,7 +333,7 @@ class Eccentricity {
             write_ranks(job_.eccentricity, from, to, [&](int64_t rank, auto pixel) {
                 return length_pixel<decltype(pixel)>(job_.steps, memory_.lower[rank]);
             });
-            if constexpr (FARTHEST)
+            if (job_.has_farthest)
                 write_ranks(job_.farthest, from, to, [&](int64_t rank, auto pixel) {
                     return static_cast<decltype(pixel)>(grid_.index(static_cast<int64_t>(memory_.farthest[rank])));
                 });
@@ -372,14 +372,9 @@ bool has_few_cells(const EccentricityJob &job) { return Grid(job.set.size, 3, {}
 /// Calls body with a pointer to the type Eccentricity of a job, for 32-bit lengths or for 64-bit ones.
 template <class Body>
 auto with_types(const EccentricityJob &job, bool narrow, Body body) {
-    const auto farthest = [&](auto length, auto cell) {
-        using Length = decltype(length);
-        using Cell = decltype(cell);
-        return job.has_farthest ? body(static_cast<Eccentricity<Length, Cell, true> *>(nullptr))
-                                : body(static_cast<Eccentricity<Length, Cell, false> *>(nullptr));
-    };
-    if (narrow) return farthest(int32_t(), uint32_t());
-    return has_few_cells(job) ? farthest(int64_t(), uint32_t()) : farthest(int64_t(), int64_t());
+    if (narrow) return body(static_cast<Eccentricity<int32_t, uint32_t> *>(nullptr));
+    return has_few_cells(job) ? body(static_cast<Eccentricity<int64_t, uint32_t> *>(nullptr))
+                              : body(static_cast<Eccentricity<int64_t, int64_t> *>(nullptr));
 }
 
 bool may_be_narrow(const EccentricityJob &job) { return job.steps.most <= NARROW_STEP && has_few_cells(job); }

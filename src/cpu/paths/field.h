@@ -30,17 +30,19 @@ namespace apsis::cpu::paths {
 /// A length is too long for the type of lengths.
 struct TooLong {};
 
-/// Length is int32_t or int64_t; names of sources have the same type.  NEAREST: whether nearest sources are found.
-template <class Length, bool NEAREST = false>
+/// Length is int32_t or int64_t; names of sources have the same type.
+template <class Length>
 class Field {
   public:
     static constexpr Length WALL = -1;  // like every length below 0: no path leads there
     static constexpr Length SETTLED = -2;
     static constexpr Length UNSEEN = paths::UNSEEN<Length>;
 
-    Field(const Grid &grid, const Steps &steps, int axes, Carver &carver)
+    /// `nearest`: whether nearest sources are found.
+    Field(const Grid &grid, const Steps &steps, int axes, bool nearest, Carver &carver)
         : grid_(grid),
           steps_(steps),
+          nearest_(nearest),
           moves_(grid, steps, axes),
           volume_(axes == 3 && grid.depth > 1),
           shape_(volume_, grid.pitch, grid.plane),
@@ -49,7 +51,7 @@ class Field {
           tile_(carver.take<QueuedTile<Length>>(tiles_)),
           queue_(tile_, steps) {
         length = carver.take<Length>(grid.cells + SPAN);
-        source = carver.take<Length>(NEAREST ? grid.cells + SPAN : 0);
+        source = carver.take<Length>(nearest ? grid.cells + SPAN : 0);
         starts = carver.take<uint8_t>(grid.rows());
     }
 
@@ -92,7 +94,7 @@ class Field {
         do {
             wake_all(length);
             spread(length, tick);
-            if constexpr (NEAREST) {
+            if (nearest_) {
                 name();
                 wake_all(source);
                 spread(source, tick);
@@ -139,7 +141,7 @@ class Field {
 
     void clear_cells(int64_t from, int64_t to) const {
         std::fill(length + from, length + to, WALL);
-        if constexpr (NEAREST) std::fill(source + from, source + to, UNSEEN);
+        if (nearest_) std::fill(source + from, source + to, UNSEEN);
     }
 
     /// Calls body(from, to) for parts of 0 to count.
@@ -378,6 +380,7 @@ class Field {
 
     Grid grid_;
     Steps steps_;
+    bool nearest_;
     Moves moves_;
     bool volume_;
     TileShape shape_;

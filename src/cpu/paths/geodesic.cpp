@@ -20,15 +20,15 @@ namespace {
 
 constexpr int64_t NARROW_STEP = 1 << 20;  // the longest step for which 32 bits are used
 
-template <class Length, bool NEAREST>
+template <class Length>
 class Geodesic {
-    using Lengths = Field<Length, NEAREST>;
+    using Lengths = Field<Length>;
 
   public:
     Geodesic(const GeodesicJob &job, Carver &carver)
         : job_(job),
           grid_(job.set.size, job.axes, job.periodic, reach_of(job.steps)),
-          field_(grid_, job.steps, job.axes, carver) {}
+          field_(grid_, job.steps, job.axes, job.wants_seeds(), carver) {}
 
     /// Lets idle threads help.
     void share_with(Arena &arena) { field_.share_with(arena); }
@@ -43,7 +43,7 @@ class Geodesic {
             field_.length[cell] = static_cast<Length>(std::min<int64_t>(field_.length[cell], length));
             field_.starts[grid_.row_of(cell)] = 1;
         });
-        const double pixels = static_cast<double>(job_.set.pixels()) * (NEAREST ? 2 : 1);
+        const double pixels = static_cast<double>(job_.set.pixels()) * (wants_seeds() ? 2 : 1);
         const auto tick = [&](int64_t visited) {
             if (progress) progress(0.1 + 0.8 * std::min(static_cast<double>(visited) / pixels, 1.0));
         };
@@ -55,6 +55,7 @@ class Geodesic {
     }
 
   private:
+    bool wants_seeds() const { return job_.wants_seeds(); }
     int64_t index_of(int64_t y, int64_t z) const { return job_.first_index + (z * grid_.height + y) * grid_.width; }
 
     /// Calls body(cell, length, seed) for the pixels at which a path comes into a slab.
@@ -65,17 +66,18 @@ class Geodesic {
         for (int side = 0; side < 2; ++side)
             for (int64_t row = 0; row < from.size[1]; ++row) {
                 const int64_t *const lengths = reinterpret_cast<const int64_t *>(from.row(row, side));
-                const int64_t *const seeds = NEAREST ? reinterpret_cast<const int64_t *>(from.row(row, 2 + side)) : nullptr;
+                const int64_t *const seeds =
+                    wants_seeds() ? reinterpret_cast<const int64_t *>(from.row(row, 2 + side)) : nullptr;
                 const int64_t last = side ? (job_.axes == 3 ? grid_.depth : grid_.height) - 1 : 0;
                 const int64_t first = job_.axes == 3 ? grid_.row(row, last) : grid_.row(last, 0);
                 for (int64_t x = 0; x < grid_.width; ++x)
-                    if (lengths[x] != INT64_MAX) body(first + x, lengths[x], NEAREST ? seeds[x] : 0);
+                    if (lengths[x] != INT64_MAX) body(first + x, lengths[x], wants_seeds() ? seeds[x] : 0);
             }
     }
 
     /// Names the seeds that paths come from outside, where these are shortest paths.
     void name_entering() const {
-        if constexpr (NEAREST)
+        if (wants_seeds())
             for_entering([this](int64_t cell, int64_t length, int64_t seed) {
                 if (field_.length[cell] < 0 || field_.length[cell] != length - field_.shift) return;
                 field_.source[cell] = std::min(field_.source[cell], static_cast<Length>(seed));
@@ -91,12 +93,12 @@ class Geodesic {
         for (int side = 0; to && side < 2; ++side) {
             if (at != (side ? (job_.axes == 3 ? grid_.depth : grid_.height) - 1 : 0)) continue;
             int64_t *const lengths = reinterpret_cast<int64_t *>(to.row(row, side));
-            int64_t *const seeds = NEAREST ? reinterpret_cast<int64_t *>(to.row(row, 2 + side)) : nullptr;
+            int64_t *const seeds = wants_seeds() ? reinterpret_cast<int64_t *>(to.row(row, 2 + side)) : nullptr;
             for (int64_t x = 0; x < grid_.width; ++x) {
                 if (!wanted(x)) continue;
                 const bool is_reached = length[x] >= 0 && length[x] <= most;
                 lengths[x] = is_reached ? length[x] + field_.shift : INT64_MAX;
-                if constexpr (NEAREST) seeds[x] = is_reached ? seed_of(first + x) : -1;
+                if (wants_seeds()) seeds[x] = is_reached ? seed_of(first + x) : -1;
             }
         }
     }
@@ -125,7 +127,7 @@ class Geodesic {
         for_members(job_.seeds, seeds, false, [&](int64_t x) {
             if (length[x] == Lengths::WALL) return;
             length[x] = 0;
-            if constexpr (NEAREST) field_.source[first + x] = static_cast<Length>(index_of(y, z) + x);
+            if (wants_seeds()) field_.source[first + x] = static_cast<Length>(index_of(y, z) + x);
         });
     }
 
@@ -152,7 +154,7 @@ class Geodesic {
         write_pixels(job_.distance, y, z + slice_, wanted, [=, steps = job_.steps](int64_t x, auto pixel) {
             return length_pixel<decltype(pixel)>(steps, length[x], shift);
         });
-        if constexpr (NEAREST)
+        if (wants_seeds())
             write_pixels(job_.nearest, y, z + slice_, wanted,
                          [&](int64_t x, auto pixel) { return static_cast<decltype(pixel)>(seed_of(first + x)); });
         tell(y, z, wanted);
@@ -177,7 +179,7 @@ class Geodesic {
         const auto left = [=](int64_t x) { return length[x] != Lengths::SETTLED; };
         const auto write = [&](auto wanted) {
             write_pixels(job_.distance, y, z + slice_, wanted, value);
-            if constexpr (NEAREST) write_pixels(job_.nearest, y, z + slice_, wanted, seed);
+            if (wants_seeds()) write_pixels(job_.nearest, y, z + slice_, wanted, seed);
             tell(y, z, wanted);
         };
         shift ? write(left) : write(all);
@@ -192,14 +194,10 @@ class Geodesic {
 /// Calls body with a pointer to the type Geodesic of a job.
 template <class Body>
 auto with_types(const GeodesicJob &job, Body body) {
-    const auto nearest = [&](auto length) {
-        using Length = decltype(length);
-        return job.wants_seeds() ? body(static_cast<Geodesic<Length, true> *>(nullptr))
-                                 : body(static_cast<Geodesic<Length, false> *>(nullptr));
-    };
     const bool few = !job.wants_seeds() || job.indices < UNSEEN<int32_t>;
     const bool is_near = job.longest_entering < UNSEEN<int32_t> - job.steps.most;
-    return few && is_near && job.steps.most <= NARROW_STEP ? nearest(int32_t()) : nearest(int64_t());
+    return few && is_near && job.steps.most <= NARROW_STEP ? body(static_cast<Geodesic<int32_t> *>(nullptr))
+                                                           : body(static_cast<Geodesic<int64_t> *>(nullptr));
 }
 
 int64_t slices_of(const GeodesicJob &job) { return job.axes == 2 ? job.set.size[2] : 1; }

@@ -34,29 +34,27 @@ struct Certificate {
     Length gap = 0;  // by how much a lower bound may be too low
 };
 
-/// each(count, body) calls body(i, scratch) for 0 <= i < count, side by side or not, with a PairScratch that only this call
-/// uses.
-template <class Length, class Cell, bool FARTHEST, class Each>
-class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
-    using Base = PairProof<Length, Cell, FARTHEST, Each>;
+/// each(count, body) calls body(i, scratch) for 0 <= i < count with a PairScratch, as pairs.h tells.
+template <class Length, class Cell>
+class PairBounds : PairProof<Length, Cell> {
+    using Base = PairProof<Length, Cell>;
     using Lengths = Field<Length>;
     using Memory = Ranks<Length, Cell>;
     using Base::BLOCK, Base::HUBS, Base::LARGE, Base::PROVED;
     using Base::bound_, Base::slot_of, Base::taken_;
     using Base::bounds_of, Base::lengths_of, Base::prove, Base::total_open, Base::unproved, Base::weakest;
-    using Base::cell_, Base::count_, Base::each_, Base::farthest_, Base::hubs_, Base::is_source_, Base::lower_, Base::room_,
+    using Base::cell_, Base::count_, Base::each, Base::farthest_, Base::hubs_, Base::is_source_, Base::lower_, Base::room_,
         Base::slot_, Base::maxima_, Base::witness_;
     using Base::for_own_blocks, Base::has, Base::merge, Base::mine, Base::share, Base::team_;
     using typename Base::Scratch, typename Base::Maxima;
 
   public:
     /// The pixels of ranks first to first + count - 1.  With a team, which is nullptr otherwise, all its members do the same.
-    PairBounds(const Memory &memory, const Maxima &maxima, int64_t first, int64_t count, Each each, Team *team)
-        : Base(memory, maxima, first, count, each, team) {}
+    PairBounds(const Memory &memory, const Maxima &maxima, int64_t first, int64_t count, const Each<Scratch> &run, Team *team)
+        : Base(memory, maxima, first, count, run, team) {}
 
     /// Calls on_turn(fields, proved pixels) now and then.  Makes at most `budget` fields.
-    template <class OnTurn>
-    Certificate<Length> solve(int64_t budget, OnTurn on_turn) {
+    Certificate<Length> solve(int64_t budget, const std::function<void(int64_t, int64_t)> &on_turn) {
         start(budget);
         for (;;) {
             prove();
@@ -132,13 +130,13 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
 
     /// Makes the first fields: three hubs far from each other, and one between them.
     void start(int64_t budget) {
-        each_(Maxima::large_blocks(count_), [&](int64_t large, Scratch &) { start_block(large); });
+        each(Maxima::large_blocks(count_), [&](int64_t large, Scratch &) { start_block(large); });
         int64_t source = 0;
         for (int i = 0; i < FIRST_HUBS && fields_ < budget; ++i) {
             if (i == FIRST_HUBS - 1) source = centre();
             if (is_source_[source]) continue;
             MadeField made;
-            each_(1, [&](int64_t, Scratch &own) {
+            each(1, [&](int64_t, Scratch &own) {
                 made = make_field(own.field, source, slot_of(taken_));
                 if (made.eccentricity > NO_HUB<Length> / 2) throw TooLong();  // lengths from other pixels may be twice that
                 raise_by_hub(own.field, made, slot_of(taken_), 0);
@@ -177,7 +175,7 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
         ++fields_;
         is_source_[made.source] = 1;
         lower_[made.source] = made.eccentricity;
-        if constexpr (FARTHEST) farthest_[made.source] = cell_[made.farthest];
+        if (farthest_) farthest_[made.source] = cell_[made.farthest];
         witness_[made.source] = PROVED;
     }
 
@@ -202,16 +200,19 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
 
     template <class LengthAt>
     void raise_part(const MadeField &made, int64_t begin, int64_t end, LengthAt length_at) const {
+        if (!farthest_) {
+            for (int64_t i = begin; i < end; ++i) {
+                const Length length = length_at(i);
+                lower_[i] = std::max({lower_[i], length, static_cast<Length>(made.eccentricity - length)});
+            }
+            return;
+        }
         const Cell source = cell_[made.source];
         for (int64_t i = begin; i < end; ++i) {
             const Length length = length_at(i);
-            if constexpr (!FARTHEST) {
-                lower_[i] = std::max({lower_[i], length, static_cast<Length>(made.eccentricity - length)});
-            } else {
-                if (length < lower_[i] || (length == lower_[i] && farthest_[i] < source)) continue;
-                lower_[i] = length;
-                farthest_[i] = source;
-            }
+            if (length < lower_[i] || (length == lower_[i] && farthest_[i] < source)) continue;
+            lower_[i] = length;
+            farthest_[i] = source;
         }
     }
 
@@ -284,12 +285,12 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
     /// Makes the fields of the witnesses and, where bounds were loose, of new hubs, in slots in the order of targets.  A member
     /// of a team makes its share of both.
     void make_fields(bool hubs_too) {
-        each_(share(targets_), [&](int64_t i, Scratch &own) { make_witness(own.field, static_cast<int>(mine(i)), hubs_too); });
+        each(share(targets_), [&](int64_t i, Scratch &own) { make_witness(own.field, static_cast<int>(mine(i)), hubs_too); });
         if (team_) merge_witnesses();
         int hub[BATCH<Length>], hubs = 0;
         for (int i = 0; i < targets_; ++i)
             if (target_[i].hub_at >= 0) hub[hubs++] = i;
-        each_(hubs, [&](int64_t i, Scratch &own) {
+        each(hubs, [&](int64_t i, Scratch &own) {
             Target &target = target_[hub[i]];
             const int slot = slot_of(taken_ + i);
             if (!has(i)) {
@@ -322,7 +323,7 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
 
     void merge_hubs(const int *hub, int hubs) {
         for (int i = 0; i < hubs; ++i) merge(slot_[slot_of(taken_ + i)], count_);
-        each_(hubs, [&](int64_t i, Scratch &own) {
+        each(hubs, [&](int64_t i, Scratch &own) {
             Target &target = target_[hub[i]];
             const int slot = slot_of(taken_ + i);
             const auto length_at = [lengths = slot_[slot]](int64_t rank) { return lengths[rank]; };
@@ -334,12 +335,12 @@ class PairBounds : PairProof<Length, Cell, FARTHEST, Each> {
     /// Raises the lower bounds to the largest of any member of the team, whose farthest pixel is the lowest of several.
     void merge_lower() {
         constexpr int64_t PIECE = int64_t(1) << 20;
-        std::vector<Length> before(FARTHEST ? static_cast<size_t>(std::min(PIECE, count_)) : 0);
+        std::vector<Length> before(farthest_ ? static_cast<size_t>(std::min(PIECE, count_)) : 0);
         for (int64_t begin = 0; begin < count_; begin += PIECE) {
             const int64_t count = std::min(PIECE, count_ - begin);
             std::copy_n(lower_ + begin, before.empty() ? 0 : count, before.begin());
             merge(lower_ + begin, count);
-            if constexpr (FARTHEST) {
+            if (farthest_) {
                 using Number = std::make_signed_t<Cell>;
                 constexpr Cell TOP = static_cast<Cell>(std::numeric_limits<Number>::max()),
                                NONE = std::numeric_limits<Cell>::max();

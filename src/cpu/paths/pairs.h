@@ -2,6 +2,8 @@
 // give for pairs of its pixels (see pair_bounds.h).
 #pragma once
 
+#include <functional>
+
 #include "cpu/paths/bounds.h"
 #include "cpu/paths/field.h"
 #include "runtime/team.h"
@@ -25,7 +27,7 @@ struct Ranks {
     Ranks(int64_t count, bool farthest_too, bool pairs, Carver &carver) : pixels(count) {
         cell = carver.take<Cell>(count);
         lower = carver.take<Length>(count);
-        farthest = carver.take<Cell>(farthest_too ? count : 0);
+        farthest = farthest_too ? carver.take<Cell>(count) : nullptr;
         witness = carver.take<Cell>(pairs ? count : 0);
         bound = carver.take<Length>(pairs ? count : 0);
         is_source = carver.take<uint8_t>(pairs ? count : 0);
@@ -66,15 +68,22 @@ struct PairScratch {
     Length *sum;        // [large block of a part]
     int64_t *other;     // the large blocks of a part that may hold a witness
 
-    PairScratch(const Grid &grid, const Steps &steps, int axes, Carver &carver) : field(grid, steps, axes, carver) {
+    PairScratch(const Grid &grid, const Steps &steps, int axes, Carver &carver) : field(grid, steps, axes, false, carver) {
         from_hubs = carver.take<Length>(HubMaxima<Length, int64_t>::BLOCK * MOST_HUBS<Length>);
         sum = carver.take<Length>(PART);
         other = carver.take<int64_t>(PART);
     }
 };
 
+/// each(count, body) calls body(i, scratch) for 0 <= i < count, side by side or not, with scratch memory that only this call
+/// uses.  A body makes a field, or proves thousands of pixels, so that it may be called through a pointer.
+template <class Scratch>
+using Body = std::function<void(int64_t, Scratch &)>;
+template <class Scratch>
+using Each = std::function<void(int64_t, const Body<Scratch> &)>;
+
 /// The ranks and maxima of one component, its pixels numbered from 0.
-template <class Length, class Cell, bool FARTHEST>
+template <class Length, class Cell>
 class Pairs {
   protected:
     using Memory = Ranks<Length, Cell>;
@@ -89,7 +98,7 @@ class Pairs {
           count_(count),
           cell_(memory.cell + first),
           lower_(memory.lower + first),
-          farthest_(FARTHEST ? memory.farthest + first : nullptr),
+          farthest_(memory.farthest ? memory.farthest + first : nullptr),
           witness_(memory.witness + first),
           bound_(memory.bound + first),
           is_source_(memory.is_source + first),
@@ -110,24 +119,27 @@ class Pairs {
         return pixel_bounds(from_hubs, slot_, begin, end - begin, hubs_, bound);
     }
 
-    /// A claim about a pixel: no other pixel is farther than its lower bound, which is the distance of `farthest`.
+    /// A claim about a pixel: no other pixel is farther than its lower bound, and with FARTHEST none as far has a lower cell
+    /// than `farthest`.
+    template <bool FARTHEST>
     struct Claim {
-        Length lower;
-        Cell farthest;
+        Length lower = std::numeric_limits<Length>::max();
+        Cell farthest = 0;
+
+        Claim() = default;
+        Claim(const Pairs &pairs, int64_t rank)
+            : lower(pairs.lower_[rank]),
+              farthest(FARTHEST ? pairs.farthest_[rank] : Cell()) {}
+
+        /// Whether a pixel might refute it.  Its distance is at most `bound`, its cell at least `cell`.
+        bool is_open(Length bound, Cell cell) const { return bound > lower || (FARTHEST && bound == lower && cell < farthest); }
+
+        /// Becomes the weaker claim of both: a pixel that refutes either refutes that.
+        void weaken(const Claim &one) {
+            lower = std::min(lower, one.lower);
+            farthest = std::max(farthest, one.farthest);
+        }
     };
-    Claim claim_of(int64_t rank) const { return {lower_[rank], FARTHEST ? farthest_[rank] : Cell()}; }
-
-    /// Whether a pixel might refute a claim.  Its distance is at most `bound`, its cell at least `cell`.
-    static bool is_open(Length bound, Cell cell, const Claim &claim) {
-        return bound > claim.lower || (FARTHEST && bound == claim.lower && cell < claim.farthest);
-    }
-
-    /// Makes `all` the weakest claim of both: a pixel that refutes either refutes this one.
-    static void weaken(Claim &all, const Claim &one) {
-        all.lower = std::min(all.lower, one.lower);
-        all.farthest = std::max(all.farthest, one.farthest);
-    }
-    static Claim strongest() { return {std::numeric_limits<Length>::max(), Cell()}; }
 
     /// Of large blocks, or fields: whether the i-th is this member's; its n-th one; and how many of so many it has.
     bool has(int64_t i) const { return !team_ || team_->has(i); }

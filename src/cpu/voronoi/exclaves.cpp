@@ -19,9 +19,8 @@ namespace {
 
 constexpr int64_t SPAN = 1 << 14;  // words, or pixels in whole rows, of a task
 
-template <class Cell>
+template <class Map>
 class Exclaves {
-    using Map = Cells<Cell>;
     using Index = typename Map::Index;
 
   public:
@@ -130,27 +129,20 @@ class Exclaves {
     Front<Index> current_, next_;
 };
 
-/// Calls body with the Exclaves of a job, as a type.
-template <class Body>
-auto with_type(const VoronoiJob &job, Body body) {
-    return job.nearest.type == APSIS_I32 ? body(static_cast<Exclaves<int32_t> *>(nullptr))
-                                         : body(static_cast<Exclaves<int64_t> *>(nullptr));
-}
-
 }  // namespace
 
 size_t exclaves_scratch(const VoronoiJob &job) {
-    return with_type(job, [&](auto *type) {
+    return with_cells(job.nearest.type, job.periodic.any(), [&](auto *map) {
         Carver count;
-        std::remove_pointer_t<decltype(type)>(job, count);
+        Exclaves<std::remove_pointer_t<decltype(map)>>(job, count);
         return count.used();
     });
 }
 
 void hide_exclaves(const VoronoiJob &job, void *scratch, Arena &arena, const Progress &progress) {
-    with_type(job, [&](auto *type) {
+    with_cells(job.nearest.type, job.periodic.any(), [&](auto *map) {
         Carver carver(scratch);
-        std::remove_pointer_t<decltype(type)>(job, carver).run(arena, progress);
+        Exclaves<std::remove_pointer_t<decltype(map)>>(job, carver).run(arena, progress);
     });
 }
 
