@@ -313,8 +313,9 @@ typedef struct apsis_measure {
  * enough device memory, or workspace: then images of APSIS_DEVICE are copied to the host.  A
  * device takes 300 bytes for each value, or 560 with intensities of APSIS_F32; of values of
  * APSIS_U8 and APSIS_U16 for each that there can be, of wider ones for as many as a power of two
- * that is more.  The host takes up to 420 bytes for each value and thread, and for APSIS_FILLED,
- * APSIS_HULL and APSIS_FERET 40 for each run of pixels of a value in a row; bits become bytes.
+ * that is more.  The host takes up to 420 bytes for each value and thread, with APSIS_DENSE some
+ * 600 more for each value, and for APSIS_FILLED, APSIS_HULL and APSIS_FERET 40 for each run of
+ * pixels of a value in a row; bits become bytes.
  *
  * @param labels    APSIS_BIT or an integer type.
  * @param grey      APSIS_U8, APSIS_U16 or APSIS_F32, of the same size; NULL without APSIS_INTENSITY.

@@ -56,8 +56,8 @@ constexpr int SIDE = 32;
 constexpr int PLANE_HALO = 4;
 static_assert(AHEAD % 2 == 0 && PLANE_HALO % 2 == 0, "the rows of a turn use two buffers in turn");
 
-/// The keys of an image, and how they are formed.  A key of 4 bytes has no index.  CLOSED: the image closes on itself along some
-/// axis.  (Told at run time, others took 7 % longer on an H100: 13.9 ms for 16384^2, which took 13.)
+/// The keys of an image, and how they are formed.  A key of 4 bytes has no index.  CLOSED: the image closes on itself along
+/// some axis.  (Told at run time, others took 7 % longer on an H100: 13.9 ms for 16384^2, which took 13.)
 template <class Key, bool CLOSED>
 struct Keys {
     Key *data;

@@ -41,17 +41,6 @@ struct OwnField {
     }
 };
 
-/// The sum of the squares of the positions of set bits.
-__device__ inline uint32_t squares_of_positions(uint32_t word) {
-    constexpr uint32_t POSITION_BITS[] = {0xaaaaaaaau, 0xccccccccu, 0xf0f0f0f0u, 0xff00ff00u, 0xffff0000u};
-    uint32_t sum = 0;
-#pragma unroll
-    for (int a = 0; a < 5; ++a)
-#pragma unroll
-        for (int b = 0; b <= a; ++b) sum += __popc(word & POSITION_BITS[a] & POSITION_BITS[b]) << (a + b + (a != b));
-    return sum;
-}
-
 /// Warp: adds the pixels of a value, of which there are some, where y and z are the square's place from the origin; `rows` are
 /// those that have some.
 __device__ inline void add_pixels(uint32_t column, uint32_t rows, uint32_t y, uint32_t z, const Origin &origin,
@@ -73,7 +62,7 @@ __device__ inline void add_pixels(uint32_t column, uint32_t rows, uint32_t y, ui
     own.put(SUM + 2, area * z);
     if (!wants_moments) return;
     own.put(PRODUCT, sum_of_warp(count * lane * lane));
-    own.put(PRODUCT + 1, area * y * y + 2 * y * sum_row + sum_of_warp(squares_of_positions(column)));
+    own.put(PRODUCT + 1, area * y * y + 2 * y * sum_row + sum_of_warp(sum_of_squares(column)));
     own.put(PRODUCT + 2, area * z * z);
     own.put(PRODUCT + 3, y * sum_x + sum_of_warp(lane * positions));
     own.put(PRODUCT + 4, z * sum_x);

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <mutex>
 #include <numbers>
 #include <utility>
 #include <vector>
@@ -245,22 +244,18 @@ apsis_measure measure_of(const MeasuresJob &job, const ValueSums &sums) {
     return to;
 }
 
-/// Writes what the caller is told, as it comes.
+/// Tells the caller what is found, as it comes; but a table when all is known to fit.
 class Teller {
   public:
     Teller(const MeasuresJob &job, Arena &arena, apsis_measure *measures, int64_t capacity)
         : job_(job),
           arena_(arena),
           measures_(measures),
-          capacity_(capacity) {
-        for (int64_t i = 0; i < capacity && job.is_dense; ++i) {
-            measures[i] = {};
-            measures[i].component = {-1, 0, {-1, -1, -1}, {-1, -1, -1}, {0, 0, 0}, i};
-        }
-    }
+          capacity_(capacity) {}
 
     void take(int64_t count, const std::function<ValueSums(int64_t)> &of) {
         constexpr int64_t PIECE = 512;  // values that a thread takes at a time
+        if (job_.is_dense) found_.resize(static_cast<size_t>(values_ + count));
         const int64_t wanted = job_.is_dense ? count : std::clamp(capacity_ - values_, int64_t(0), count);
         const auto tell_some = [&](int64_t piece) {
             for (int64_t i = piece * PIECE; i < std::min((piece + 1) * PIECE, wanted); ++i) tell(values_ + i, of(i));
@@ -270,33 +265,44 @@ class Teller {
         else
             parallel_for(arena_, (wanted + PIECE - 1) / PIECE, {}, 0, 1, tell_some);
         values_ += count;
-        if (job_.is_dense && count > 0) end_ = of(count - 1).part.value + 1;
     }
 
     void finish(int64_t *count) const {
-        if (job_.is_dense) check_fit("labels", misfits_, job_.set.size, measures_, capacity_);
-        if (count) *count = job_.is_dense ? end_ : values_;
+        if (job_.is_dense) fill_table();
+        if (count) *count = !job_.is_dense ? values_ : found_.empty() ? 0 : found_.back().part.value + 1;
     }
 
   private:
     void tell(int64_t place, const ValueSums &sums) {
-        if (job_.is_dense) {
-            place = sums.part.value;
-            if (place < 0 || place >= capacity_) {
-                const std::lock_guard lock(mutex_);
-                return misfits_.push_back(sums.part);
-            }
-        }
-        measures_[place] = measure_of(job_, sums);
+        if (!job_.is_dense)
+            measures_[place] = measure_of(job_, sums);
+        else
+            found_[static_cast<size_t>(place)] = {sums.part, measures_ ? measure_of(job_, sums) : apsis_measure{}};
     }
+
+    void fill_table() const {
+        std::vector<apsis_part> parts;
+        for (const Found &each : found_) parts.push_back(each.part);
+        check_fit("labels", parts, job_.set.size, measures_, capacity_);
+        for (int64_t i = 0; i < capacity_; ++i) {
+            measures_[i] = {};
+            measures_[i].component = {-1, 0, {-1, -1, -1}, {-1, -1, -1}, {0, 0, 0}, i};
+        }
+        if (!measures_) return;
+        for (const Found &each : found_) measures_[each.part.value] = each.measure;
+    }
+
+    struct Found {
+        apsis_part part;
+        apsis_measure measure;
+    };
 
     const MeasuresJob &job_;
     Arena &arena_;
     apsis_measure *const measures_;
     const int64_t capacity_;
-    int64_t values_ = 0, end_ = 0;  // how many there were; in a table, one more than the greatest
-    std::mutex mutex_;
-    std::vector<apsis_part> misfits_;  // of a table
+    int64_t values_ = 0;        // how many there were
+    std::vector<Found> found_;  // for a table
 };
 
 }  // namespace

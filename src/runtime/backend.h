@@ -311,8 +311,8 @@ class Backend {
     virtual size_t contacts_scratch(const ContactsJob &job) const = 0;
     virtual void contacts(const ContactsJob &job, void *scratch, const Progress &progress) = 0;
 
-    /// Measures, if the back end has kernels for them; otherwise no memory is needed, and they are the work of the host.  Returns
-    /// false if more values occur than there is room for.
+    /// Measures, if the back end has kernels for them; otherwise no memory is needed, and they are the work of the host.
+    /// Returns false if more values occur than there is room for.
     virtual size_t measures_scratch(const MeasuresJob &) const { return 0; }
     virtual bool measures(const MeasuresJob &, void *, const Progress &) { return false; }
 

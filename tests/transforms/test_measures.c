@@ -426,8 +426,13 @@ static void dense(bench *b) {
         assert_int_equal(m[i].component.first, area ? i == 3 ? 1 : i == 1 ? 3 : 5 : -1);
         assert_int_equal(m[i].faces[0] + m[i].faces[1], area ? 2 * area + 2 : 0);
     }
+    apsis_measure before[7];
+    memcpy(before, m, sizeof m);
     assert_fails(b->ctx, apsis_measures(b->ctx, &labels.image, NULL, 0, m, 5, &count, &options), APSIS_ERROR_RANGE,
                  "pixel (2, 1, 0) is 5|capacity is 5");
+    assert_memory_equal(m, before, sizeof m);
+    assert_ok(b->ctx, apsis_measures(b->ctx, &labels.image, NULL, 0, NULL, 0, &count, &options));
+    assert_int_equal(count, 6);
     frame_close(&labels);
 }
 

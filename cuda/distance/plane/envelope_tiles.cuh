@@ -152,8 +152,8 @@ __device__ void write_row(const Layout &layout, const OutputFormat &format, Cost
                           Index (&found)[TILE], int64_t image, int64_t y, int32_t x) {
     const int32_t length = static_cast<int32_t>(layout.columns.count);
     const int64_t z = FORM == Form::OTHER || FORM == Form::SIGNED ? layout.slice_of(image) : image;
-    if constexpr (FORM == Form::MASK) return write_mask(layout.output, x, y, z, cost, is_known, length - x);
-    if (FORM == Form::OTHER && format.is_mask) return write_mask(layout.output, x, y, z, cost, is_known, length - x);
+    if (FORM == Form::MASK || (FORM == Form::OTHER && format.is_mask))
+        return write_mask(layout.output, x, y, z, cost, is_known, length - x);
     const int64_t before = z * layout.columns.length * layout.columns.count;  // pixels of other slices
     Cost bits = 0;
 #pragma unroll

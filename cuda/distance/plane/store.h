@@ -13,7 +13,7 @@ namespace apsis::cuda::plane {
 constexpr int QUAD = 4;  // pixels: 16 bytes
 
 /// What a kernel that writes four pixels at once is compiled for: floats, squares in whole numbers, either of these as the
-/// format says, floats of a signed map, bytes of a mask, or any output.  (Masks took a quarter more time as any output do, on an
+/// format says, floats of a signed map, bytes of a mask, or any output.  (As any output masks took a quarter more time, on an
 /// H100: more than the map of floats.)
 enum class Form : uint8_t { OTHER, ROOTS, SQUARES, ROOTS_OR_SQUARES, SIGNED, MASK };
 
