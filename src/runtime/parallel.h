@@ -26,12 +26,6 @@ class Arena {
     void execute(Task task) {
         execute([](void *known) { (*static_cast<Task *>(known))(); }, &task);
     }
-    /// The same within another task, or outside of all: while the thread waits for loops of this one, it runs nothing else, so
-    /// that memory which belongs to the thread stays as it was.
-    template <class Task>
-    void isolate(Task task) {
-        isolate([](void *known) { (*static_cast<Task *>(known))(); }, &task);
-    }
 
     static int cores();
     /// As many threads as were asked for (apsis_set_threads), or all cores; no more than there are.
@@ -41,7 +35,6 @@ class Arena {
 
   private:
     void execute(void (*task)(void *), void *argument);
-    void isolate(void (*task)(void *), void *argument);
     /// Throws std::bad_alloc.  After that, it may be called again.
     void start();
 
@@ -60,16 +53,12 @@ void run_loop(Arena &arena, int64_t count, const Progress &progress, double from
 /// Runs body(i) for 0 <= i < count, in any order and on any thread of the arena.  The calling thread reports progress
 /// between `from` and `to` as the loop goes.
 ///
+/// Called within a body of another loop, idle threads help.  A thread that waits runs bodies of the inner loop alone.
+///
 /// If no thread can be started, the caller runs all bodies.
 template <class Body>
 void parallel_for(Arena &arena, int64_t count, const Progress &progress, double from, double to, Body body) {
     run_loop(arena, count, progress, from, to, [](void *known, int64_t i) { (*static_cast<Body *>(known))(i); }, &body);
-}
-
-/// The same within the body of such a loop, or outside of all: idle threads of the arena help.
-template <class Body>
-void nested_for(Arena &arena, int64_t count, Body body) {
-    arena.isolate([&] { parallel_for(arena, count, {}, 0, 1, body); });
 }
 
 /// An atomic sum, which orders no other accesses.

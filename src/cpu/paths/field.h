@@ -8,8 +8,8 @@
 // Where an image closes on itself, vectors do not reach across its seam.  After a tile at a seam has been visited, its cells
 // offer their values to those across it, one by one.  So do all cells, after each visit, to those a knight's move away.
 //
-// Several threads visit tiles side by side (shared_tiles.h), each on a copy of its tile (tile_copy.h).  They do so where tiles
-// are many, and where no cell offers values to cells of other tiles.
+// Several threads visit the tiles of a bucket side by side (rounds.h), each on a copy of its tile (tile_copy.h).  They do so where
+// tiles are many, and where no cell offers values to cells of other tiles.
 //
 // Lengths of UNSEEN or more are not taken.  When some lengths come near UNSEEN, all lengths that are at least a step less are
 // settled: they are written, and their cells become walls.  The other lengths are counted from there.
@@ -17,9 +17,10 @@
 
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "cpu/paths/grid.h"
-#include "cpu/paths/shared_tiles.h"
+#include "cpu/paths/rounds.h"
 #include "cpu/paths/spans.h"
 #include "cpu/paths/tile_copy.h"
 #include "cpu/paths/tile_queue.h"
@@ -48,8 +49,7 @@ class Field {
           shape_(volume_, grid.pitch, grid.plane),
           across_{tiles(grid.width, SPAN * shape_.side[0]), tiles(grid.height, shape_.side[1])},
           tiles_(across_[0] * across_[1] * tiles(grid.depth, shape_.side[2])),
-          tile_(carver.take<QueuedTile<Length>>(tiles_)),
-          queue_(tile_, steps) {
+          queue_(tiles_, steps, carver) {
         length = carver.take<Length>(grid.cells + SPAN);
         source = carver.take<Length>(nearest ? grid.cells + SPAN : 0);
         starts = carver.take<uint8_t>(grid.rows());
@@ -62,11 +62,9 @@ class Field {
     /// Lets idle threads of an arena help with fields that follow, if there are tiles enough.
     void share_with(Arena &arena) {
         arena_ = &arena;
-        const int64_t workers = std::min<int64_t>({arena.threads(), MOST_WORKERS, tiles_ / TILES_A_WORKER});
-        if (workers < 2 || grid_.periodic.any() || steps_.knight) return;
-        copy_shape_ = std::make_unique<CopyShape>(volume_);
-        shared_ = std::make_unique<SharedTiles<Length>>(tile_, steps_, static_cast<int>(workers));
-        is_shared_ = true;
+        if (grid_.periodic.any() || steps_.knight) return;
+        most_workers_ = workers_ = std::clamp<int64_t>(tiles_ / TILES_A_WORKER, 1, arena.threads());
+        if (workers_ > 1) copy_shape_ = std::make_unique<CopyShape>(volume_);
     }
 
     /// Makes walls of all cells.
@@ -81,7 +79,7 @@ class Field {
         for (int64_t z = 0; z < grid_.depth; ++z) clear_cells(grid_.row(grid_.height, z), grid_.row(0, z + 1));
         clear_cells(grid_.row(0, grid_.depth), grid_.cells + SPAN);
         std::fill_n(starts, grid_.rows(), uint8_t(0));
-        std::fill_n(tile_, tiles_, QueuedTile<Length>{});
+        queue_.clear();
     }
     void clear_row(int64_t first) const { clear_cells(first, first + grid_.pitch); }
 
@@ -102,16 +100,16 @@ class Field {
         } while (start_over(flush));
     }
 
-    /// Finds the field of one cell; `members` are all cells that it reaches.  Throws TooLong if a length comes within a step of
-    /// UNSEEN.
+    /// Finds the field of one cell; `members` are all cells that it reaches.  The threads are for so many fields at a time.
+    /// Throws TooLong if a length comes within a step of UNSEEN.
     template <class Cell>
-    void run_from(int64_t cell, const Cell *members, int64_t count) {
-        is_shared_ = shared_ && count >= FEW_CELLS;
+    void run_from(int64_t cell, const Cell *members, int64_t count, int64_t fields = 1) {
+        workers_ = count < FEW_CELLS ? 1 : (most_workers_ + fields - 1) / fields;
         each_part(count, [=, this](int64_t from, int64_t to) {
             for (int64_t i = from; i < to; ++i) length[members[i]] = UNSEEN;
         });
         length[cell] = shift = 0;
-        start_queue();
+        queue_.start();
         const Grid::Place at = grid_.place(cell);
         wake_around(at.x / SPAN, at.y, at.z, 0);
         spread(length, [](int64_t) {});
@@ -121,7 +119,7 @@ class Field {
     /// Calls body(i) for 0 <= i < count, side by side if idle threads help with the last field.
     template <class Body>
     void side_by_side(int64_t count, Body body) const {
-        if (is_shared_) return nested_for(*arena_, count, body);
+        if (workers_ > 1) return parallel_for(*arena_, count, {}, 0, 1, body);
         for (int64_t i = 0; i < count; ++i) body(i);
     }
 
@@ -130,10 +128,19 @@ class Field {
     int64_t shift = 0;  // to be added to the lengths
 
   private:
-    static constexpr int64_t TICK = 64;                              // visits
-    static constexpr int64_t MOST_WORKERS = 64, TILES_A_WORKER = 8;  // of an image
-    static constexpr int64_t FEW_CELLS = 1 << 15;                    // of a component: one thread is enough
-    static constexpr int64_t PART = 1 << 17;                         // cells that a thread goes through at a time
+    static constexpr int64_t TICK = 64;            // visits
+    static constexpr int64_t TILES_A_WORKER = 8;   // of an image
+    static constexpr int64_t FEW_CELLS = 1 << 15;  // of a component: one thread is enough
+    static constexpr int64_t PART = 1 << 17;       // cells that a thread goes through at a time
+
+    // How many buckets further on tiles are taken from, where the first has fewer than there are threads.  For 16 threads a maze
+    // of 4096^2 then takes 17 % fewer rounds, and no more visits.  With more buckets nothing is won.
+    static constexpr int64_t AHEAD = 1;
+
+    struct Visit {
+        int64_t tile;
+        AwakeSpans<Length> awake;
+    };
 
     static int64_t tiles(int64_t extent, int64_t side) { return (extent + side - 1) / side; }
 
@@ -150,50 +157,40 @@ class Field {
         side_by_side((count + PART - 1) / PART, [=](int64_t i) { body(i * PART, std::min((i + 1) * PART, count)); });
     }
 
-    void start_queue() { is_shared_ ? shared_->start() : queue_.start(); }
-
     /// Wakes the spans that have a value, and those around them.
     void wake_all(const Length *value) {
-        start_queue();
-        const int64_t rows = grid_.rows(), parts = is_shared_ ? std::min<int64_t>(shared_->workers(), rows) : 1;
-        side_by_side(parts, [=, this](int64_t part) {
-            for (int64_t row = rows * part / parts; row < rows * (part + 1) / parts; ++row)
-                wake_row(value, row % grid_.height, row / grid_.height, static_cast<int>(part));
-        });
+        queue_.start();
+        for (int64_t row = 0; row < grid_.rows(); ++row)
+            if (starts[row]) wake_row(value, row % grid_.height, row / grid_.height);
     }
 
-    void wake_row(const Length *value, int64_t y, int64_t z, int worker) {
-        if (!starts[z * grid_.height + y]) return;
+    void wake_row(const Length *value, int64_t y, int64_t z) {
         const int64_t first = grid_.row(y, z);
         for (int64_t x = 0; x < grid_.width; x += SPAN) {
             Length least = UNSEEN;
             for (int64_t i = first + x; i < first + x + SPAN; ++i)  // also beyond the row: an extra span does no harm
                 least = std::min(least, length[i] >= 0 && value[i] < UNSEEN ? length[i] : UNSEEN);
-            if (least < UNSEEN) wake_around(x / SPAN, y, z, least, worker);
+            if (least < UNSEEN) wake_around(x / SPAN, y, z, least);
         }
     }
 
-    void wake_around(int64_t i, int64_t y, int64_t z, Length least, int worker = 0) {
+    void wake_around(int64_t i, int64_t y, int64_t z, Length least) {
         for (int64_t w = std::max<int64_t>(z - volume_, 0); w <= std::min(z + volume_, grid_.depth - 1); ++w)
             for (int64_t v = std::max<int64_t>(y - 1, 0); v <= std::min(y + 1, grid_.height - 1); ++v)
                 for (int64_t u = std::max<int64_t>(i - 1, 0); u <= std::min(i + 1, (grid_.width - 1) / SPAN); ++u)
-                    wake_span(u, v, w, least, worker);
+                    wake_span(u, v, w, least);
     }
 
-    void wake_span(int64_t i, int64_t y, int64_t z, Length least, int worker) {
+    void wake_span(int64_t i, int64_t y, int64_t z, Length least) {
         const int64_t *const side = shape_.side;
         const int64_t tile = (z / side[2] * across_[1] + y / side[1]) * across_[0] + i / side[0];
-        wake(tile, uint64_t(1) << ((z % side[2] * side[1] + y % side[1]) * side[0] + i % side[0]), least, worker);
-    }
-
-    void wake(int64_t tile, uint64_t spans, Length least, int worker) {
-        is_shared_ ? shared_->wake(worker, tile, spans, least) : queue_.wake(tile, spans, least);
+        queue_.wake(tile, uint64_t(1) << ((z % side[2] * side[1] + y % side[1]) * side[0] + i % side[0]), least);
     }
 
     /// Visits tiles until no span is awake.  The values are lengths, or names of sources.
     template <class Tick>
     void spread(Length *value, Tick tick) {
-        const bool has_high = is_shared_ ? visit_side_by_side(value, tick) : visit_alone(value, tick);
+        const bool has_high = workers_ > 1 ? visit_side_by_side(value, tick) : visit_alone(value, tick);
         if (value == length) has_high_ = has_high;
     }
 
@@ -208,48 +205,70 @@ class Field {
             if (const int64_t next = queue_.likely_next(); next >= 0) prefetch(value + first_cell(next));
             start_visit(awake, spans);
             settle(pull, shape_, first_cell(tile), grid_.width - tile % across_[0] * shape_.side[0] * SPAN, awake);
-            wake_beside(tile, awake, 0);
+            wake_beside(tile, awake);
             if (grid_.periodic.any()) awake.has_high |= cross_seams(tile, value);
             if (steps_.knight) awake.has_high |= offer_far(tile, awake.pulled, value);
         }
         return awake.has_high;
     }
 
-    /// The same by several threads.  The calling thread calls tick.
+    /// The same by several threads, round by round.  Only the calling thread calls tick.
     template <class Tick>
     bool visit_side_by_side(Length *value, Tick tick) {
-        std::atomic<bool> has_high = false;
+        Rounds rounds;
+        std::atomic<bool> is_led = false;
+        std::atomic<int64_t> visited = visits_;
+        bool has_high = false;
         const std::thread::id caller = std::this_thread::get_id();
         const bool names = value != length;
-        side_by_side(shared_->workers(), [&](int64_t number) {
-            struct StopOnError {  // else other workers would wait for the tile
-                SharedTiles<Length> &tiles;
-                const int errors = std::uncaught_exceptions();
-                ~StopOnError() {
-                    if (std::uncaught_exceptions() > errors) tiles.stop();
-                }
-            } stop_on_error{*shared_};
-            const int worker = static_cast<int>(number);
+        side_by_side(workers_, [&](int64_t) {
             TileCopy<Length> copy(*copy_shape_), lengths(*copy_shape_, names);
             const Pull<Length> pull =
                 pull_for(copy.data(), names ? lengths.data() : nullptr, copy_shape_->pitch, copy_shape_->plane);
-            AwakeSpans<Length> awake;
-            uint64_t spans;
-            shared_->begin(worker);
-            for (int64_t tile, visits = 0; (tile = shared_->next(worker, spans)) >= 0; shared_->end_visit(worker, tile)) {
-                if (++visits % TICK == 0 && std::this_thread::get_id() == caller) tick(pixels_of(visits_ + shared_->visited()));
-                start_visit(awake, spans);
-                const TileBox box = box_of(tile);
+            const bool is_caller = std::this_thread::get_id() == caller;
+            int64_t visits = 0;
+            const auto visit = [&](int64_t i) {
+                Visit &at = visit_[static_cast<size_t>(i)];
+                const TileBox box = box_of(at.tile);
                 copy.load(value, grid_, box);
                 if (names) lengths.load(length, grid_, box);
-                settle(pull, copy_shape_->tile, copy_shape_->first, grid_.width - box.low[0], awake);
-                copy.store(value, grid_, box, awake.pulled);
-                wake_beside(tile, awake, worker);
+                settle(pull, copy_shape_->tile, copy_shape_->first, grid_.width - box.low[0], at.awake);
+                copy.store(value, grid_, box, at.awake.pulled);
+                if (is_caller && ++visits % TICK == 0) tick(pixels_of(visited));
+            };
+            if (is_led.exchange(true)) return rounds.help(visit);
+            struct End {
+                Rounds &rounds;
+                ~End() { rounds.end(); }
+            } end{rounds};
+            for (int64_t count; !rounds.is_stopped() && (count = take_round()) > 0;) {
+                rounds.run(count, visit);
+                for (int64_t i = 0; i < count; ++i) {
+                    Visit &at = visit_[static_cast<size_t>(i)];
+                    wake_beside(at.tile, at.awake);
+                    has_high |= at.awake.has_high;
+                }
+                visited += count;
             }
-            if (awake.has_high) has_high = true;
         });
-        visits_ += shared_->visited();
+        visits_ = visited;
         return has_high;
+    }
+
+    /// Takes the tiles of a bucket, and if those are few, the next ones of buckets a little further on.  Returns how many.
+    int64_t take_round() {
+        int64_t count = 0, first = 0;
+        uint64_t spans = 0;
+        while (queue_.first() >= 0) {
+            if (count == 0) first = queue_.bucket();
+            if (queue_.bucket() > first && (count >= workers_ || queue_.bucket() > first + AHEAD)) break;
+            if (count == static_cast<int64_t>(visit_.size())) visit_.emplace_back();
+            Visit &at = visit_[static_cast<size_t>(count++)];
+            at.tile = queue_.next(spans);
+            start_visit(at.awake, spans);
+            at.awake.has_high = false;
+        }
+        return count;
     }
 
     static int64_t pixels_of(int64_t visits) { return visits * TileShape::SPANS * SPAN / 2; }  // nearly two visits a tile
@@ -261,11 +280,11 @@ class Field {
     }
 
     /// Wakes the spans beside a tile that gain from its visit.
-    void wake_beside(int64_t tile, AwakeSpans<Length> &awake, int worker) {
+    void wake_beside(int64_t tile, AwakeSpans<Length> &awake) {
         for (int n = 0; n < TileShape::AROUND; ++n) {
             const uint64_t woken = std::exchange(awake.spans[n], 0);
             if (!woken || shift + awake.least[n] > steps_.limit) continue;
-            wake(tile + ((n / 9 - 1) * across_[1] + n / 3 % 3 - 1) * across_[0] + n % 3 - 1, woken, awake.least[n], worker);
+            queue_.wake(tile + ((n / 9 - 1) * across_[1] + n / 3 % 3 - 1) * across_[0] + n % 3 - 1, woken, awake.least[n]);
         }
     }
 
@@ -385,14 +404,13 @@ class Field {
     bool volume_;
     TileShape shape_;
     int64_t across_[2], tiles_;  // tiles along x and y, and in all
-    QueuedTile<Length> *tile_;
     TileQueue<Length> queue_;
     Arena *arena_ = nullptr;
-    std::unique_ptr<CopyShape> copy_shape_;  // these, if threads are shared
-    std::unique_ptr<SharedTiles<Length>> shared_;
-    bool is_shared_ = false;  // whether threads help with this field
-    bool has_high_ = false;   // whether a length came near UNSEEN
-    int64_t visits_ = 0;      // of tiles, since the start
+    int64_t most_workers_ = 1, workers_ = 1;  // threads that may make a field, and this one
+    std::unique_ptr<CopyShape> copy_shape_;   // if there are several
+    std::vector<Visit> visit_;                // of a round
+    bool has_high_ = false;                   // whether a length came near UNSEEN
+    int64_t visits_ = 0;                      // of tiles, since the start
 };
 
 }  // namespace apsis::cpu::paths

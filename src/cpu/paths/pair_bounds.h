@@ -83,9 +83,9 @@ class PairBounds : PairProof<Length, Cell> {
 
     // ---- Fields ----
 
-    /// Makes a field.  With a slot it is a hub's field, whose lengths and maxima are kept.
-    MadeField make_field(Lengths &field, int64_t source, int hub_slot = -1) const {
-        field.run_from(static_cast<int64_t>(cell_[source]), cell_, count_);
+    /// Makes a field, of `fields` at a time.  With a slot it is a hub's field, whose lengths and maxima are kept.
+    MadeField make_field(Lengths &field, int64_t source, int64_t fields, int hub_slot = -1) const {
+        field.run_from(static_cast<int64_t>(cell_[source]), cell_, count_, fields);
         return measure_field(field, source, hub_slot, [&](int64_t rank) { return field.length[cell_[rank]]; });
     }
 
@@ -137,7 +137,7 @@ class PairBounds : PairProof<Length, Cell> {
             if (is_source_[source]) continue;
             MadeField made;
             each(1, [&](int64_t, Scratch &own) {
-                made = make_field(own.field, source, slot_of(taken_));
+                made = make_field(own.field, source, 1, slot_of(taken_));
                 if (made.eccentricity > NO_HUB<Length> / 2) throw TooLong();  // lengths from other pixels may be twice that
                 raise_by_hub(own.field, made, slot_of(taken_), 0);
             });
@@ -297,7 +297,7 @@ class PairBounds : PairProof<Length, Cell> {
                 std::fill_n(slot_[slot], count_, Length(-1));
                 return;
             }
-            target.hub = make_field(own.field, target.hub_at, slot);
+            target.hub = make_field(own.field, target.hub_at, hubs, slot);
             raise_by_hub(own.field, target.hub, slot, i);
         });
         if (team_) merge_hubs(hub, hubs);
@@ -356,7 +356,7 @@ class PairBounds : PairProof<Length, Cell> {
     /// Makes the field of a witness, and finds where the new hub will be.
     void make_witness(Lengths &field, int number, bool hub_too) {
         Target &target = target_[number];
-        target.field = make_field(field, target.witness);
+        target.field = make_field(field, target.witness, share(targets_));
         const Length length = field.length[cell_[target.from]];
         if (hub_too && length != target.bound) target.hub_at = walk(field, target.from, length);
         raise(field, target.field, number, [this, length = field.length](int64_t rank) { return length[cell_[rank]]; });

@@ -11,43 +11,40 @@
 namespace apsis::cpu::paths {
 
 template <class Length>
-struct QueuedTile {
-    uint64_t spans;          // the awake spans, as bits
-    Length least;            // the least length that has woken them
-    bool is_taken;           // of tiles that threads share: whether it is in a ring, or visited
-    int64_t before, behind;  // its neighbours in the bucket; -1: none
-};
-
-/// The ring.  Tiles are taken out in the order of their buckets, nearly.
-template <class Length>
-class TileRing {
+class TileQueue {
   public:
-    TileRing(QueuedTile<Length> *tile, const Steps &steps)
-        : tile_(tile),
-          width_(std::bit_width(static_cast<uint64_t>(STEPS * steps.least))) {}
+    TileQueue(int64_t tiles, const Steps &steps, Carver &carver)
+        : tiles_(tiles),
+          width_(std::bit_width(static_cast<uint64_t>(STEPS * steps.least))) {
+        tile_ = carver.take<QueuedTile>(tiles);
+    }
 
-    /// Empties the ring.
+    /// Called before the first field.  After a field no span is awake.
+    void clear() { std::fill_n(tile_, tiles_, QueuedTile{}); }
+
+    /// Called before every field.
     void start() {
         std::fill_n(first_, RING, -1);
         waiting_ = now_ = 0;
     }
 
-    int64_t waiting() const { return waiting_; }  // tiles
-    int64_t now() const { return now_; }          // the bucket from which tiles are taken
-
-    void add(int64_t at) {
-        if (waiting_++ == 0) now_ = tile_[at].least >> width_;
+    void wake(int64_t at, uint64_t spans, Length length) {
+        QueuedTile &tile = tile_[at];
+        if (!tile.spans) {
+            ++waiting_;
+        } else {
+            if (length >= tile.least) {
+                tile.spans |= spans;
+                return;
+            }
+            unlink(at);
+        }
+        tile.spans |= spans;
+        tile.least = length;
         link(at);
     }
 
-    /// Moves a tile that waits to the bucket of a length that is less.
-    void move(int64_t at, Length least) {
-        unlink(at);
-        tile_[at].least = least;
-        link(at);
-    }
-
-    /// The next tile, of the bucket now(); -1 if there is none.
+    /// The tile that next() takes, or -1.
     int64_t first() {
         int64_t empty = 0;  // buckets, one behind the other
         while (waiting_) {
@@ -72,12 +69,16 @@ class TileRing {
         }
         return -1;
     }
-    /// Takes it out.
-    int64_t next() {
+    /// The number of its bucket, after first().
+    int64_t bucket() const { return now_; }
+
+    /// The next tile, or -1, and which of its spans are awake; these count as asleep from then on.
+    int64_t next(uint64_t &spans) {
         const int64_t at = first();
         if (at < 0) return at;
         unlink(at);
         --waiting_;
+        spans = std::exchange(tile_[at].spans, 0);
         return at;
     }
 
@@ -89,6 +90,12 @@ class TileRing {
     /// A bucket is as wide as this many of the shortest steps, or up to twice as wide.  In wider buckets tiles would be visited
     /// too early.
     static constexpr int64_t STEPS = 4;
+
+    struct QueuedTile {
+        uint64_t spans;          // the awake spans, as bits
+        Length least;            // the least length that has woken them
+        int64_t before, behind;  // its neighbours in the bucket; -1: none
+    };
 
     int64_t &head(int64_t at) { return first_[std::clamp<int64_t>(tile_[at].least >> width_, now_, now_ + RING - 1) % RING]; }
 
@@ -114,7 +121,7 @@ class TileRing {
     }
 
     void unlink(int64_t at) {
-        const QueuedTile<Length> &tile = tile_[at];
+        const QueuedTile &tile = tile_[at];
         if (tile.behind >= 0) tile_[tile.behind].before = tile.before;
         if (tile.before >= 0) {
             tile_[tile.before].behind = tile.behind;
@@ -124,43 +131,10 @@ class TileRing {
             if (first == at) first = tile.behind;
     }
 
-    QueuedTile<Length> *tile_;
+    int64_t tiles_;
     int width_;  // of a bucket, as a shift
+    QueuedTile *tile_;
     int64_t first_[RING], waiting_ = 0, now_ = 0;
-};
-
-/// The queue of one thread.
-template <class Length>
-class TileQueue {
-  public:
-    TileQueue(QueuedTile<Length> *tile, const Steps &steps) : tile_(tile), ring_(tile, steps) {}
-
-    /// Called before every field.  No span is awake.
-    void start() { ring_.start(); }
-
-    void wake(int64_t at, uint64_t spans, Length length) {
-        QueuedTile<Length> &tile = tile_[at];
-        const bool waits = tile.spans != 0;
-        tile.spans |= spans;
-        if (!waits) {
-            tile.least = length;
-            ring_.add(at);
-        } else if (length < tile.least) {
-            ring_.move(at, length);
-        }
-    }
-
-    /// The next tile, or -1, and which of its spans are awake; these count as asleep from then on.
-    int64_t next(uint64_t &spans) {
-        const int64_t at = ring_.next();
-        if (at >= 0) spans = std::exchange(tile_[at].spans, 0);
-        return at;
-    }
-    int64_t likely_next() const { return ring_.likely_next(); }
-
-  private:
-    QueuedTile<Length> *tile_;
-    TileRing<Length> ring_;
 };
 
 }  // namespace apsis::cpu::paths
