@@ -138,7 +138,7 @@ void run_loop(Arena &arena, int64_t count, const Progress &progress, double from
         arena.execute([&] {
             // With an isolated context a cancelled call does not cancel the caller's own loops.
             tbb::task_group_context group(tbb::task_group_context::isolated);
-            try {
+            const auto loop = [&] {
                 tbb::parallel_for(
                     tbb::blocked_range<int64_t>(0, count, 1),
                     [&](const tbb::blocked_range<int64_t> &range) {
@@ -146,6 +146,11 @@ void run_loop(Arena &arena, int64_t count, const Progress &progress, double from
                         for (int64_t i = range.begin(); i < range.end(); ++i) run(i);
                     },
                     tbb::auto_partitioner(), group);
+            };
+            try {
+                // A thread of an outer loop that waits for an inner one must not begin another body of the outer one: memory that
+                // belongs to the thread is in use.  This has to be within execute(), which ends an isolation.
+                tbb::this_task_arena::isolate(loop);
             } catch (const std::runtime_error &error) {  // only from oneTBB: it cannot start a thread, which it finds out first
                 if (done > 0) throw Error(APSIS_ERROR_MEMORY, "a thread cannot be started: %s", error.what());
                 run_all();

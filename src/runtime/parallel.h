@@ -53,6 +53,8 @@ void run_loop(Arena &arena, int64_t count, const Progress &progress, double from
 /// Runs body(i) for 0 <= i < count, in any order and on any thread of the arena.  The calling thread reports progress
 /// between `from` and `to` as the loop goes.
 ///
+/// Called within a body of another loop, idle threads help.  A thread that waits runs bodies of the inner loop alone.
+///
 /// If no thread can be started, the caller runs all bodies.
 template <class Body>
 void parallel_for(Arena &arena, int64_t count, const Progress &progress, double from, double to, Body body) {

@@ -173,6 +173,35 @@ static void runs_and_threads(bench *b) {
     free(mask);
 }
 
+/** Several threads share the fields of one large component, of a plane or a volume, and find what one thread finds. */
+static void one_component_by_several_threads(bench *b) {
+    static const int64_t sizes[][3] = {{317, 211, 1}, {41, 39, 37}};
+    chance c = {14};
+    for (int i = 0; i < 2 * COUNT(sizes); ++i) {
+        const int64_t *size = sizes[i / 2];
+        problem p = new_problem(2 + (size[2] > 1), size[0], size[1], size[2], NULL);
+        const size_t pixels = (size_t)pixels_of(&p);
+        uint8_t *mask = must_alloc(pixels);
+        fill_mask(mask, size, NOISE, 0.85, &c);
+        p.mask = mask;
+        if (i % 2) set_spacing(&p, 1, 7, 20, 1); /* lengths of 64 bits */
+        int64_t count = 0;
+        apsis_extent extent[3] = {0}, again[3] = {0};
+        assert_ok(b->ctx, apsis_set_threads(b->ctx, 1));
+        outputs want = run_eccentricity(b, &p, &BOTH, extent, 3, &count);
+        for (int threads = 2; threads < 5; ++threads) {
+            assert_ok(b->ctx, apsis_set_threads(b->ctx, threads < 4 ? threads : 16));
+            outputs out = run_eccentricity(b, &p, &BOTH, again, 3, &count);
+            assert_memory_equal(out.distance, want.distance, pixels * sizeof(double));
+            assert_memory_equal(out.nearest, want.nearest, pixels * sizeof(int32_t));
+            assert_memory_equal(extent, again, sizeof extent);
+            free_outputs(&out);
+        }
+        free_outputs(&want);
+        free(mask);
+    }
+}
+
 /** All that a call gives, also when its budget runs out. */
 typedef struct everything {
     apsis_status status;
@@ -399,6 +428,7 @@ int main(int argc, char **argv) {
                                       TEST(maps_and_extents, EVERYWHERE),
                                       TEST(slices_and_complements, EVERYWHERE),
                                       TEST(runs_and_threads, EVERYWHERE),
+                                      TEST(one_component_by_several_threads, ON_CPU),
                                       TEST(a_very_long_path, EVERYWHERE),
                                       TEST(progress, EVERYWHERE),
                                       TEST(fields_and_pixels_left, EVERYWHERE),

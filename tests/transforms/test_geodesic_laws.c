@@ -180,6 +180,39 @@ static void threads_and_storage(bench *b) {
     free(seeds);
 }
 
+/** Several threads make one field, tile beside tile, and find what one thread finds: in planes and in volumes, with lengths of
+ *  32 bits and of 64, with limits, and along paths that wind through many tiles. */
+static void one_field_by_several_threads(bench *b) {
+    static const int64_t sizes[][3] = {{W, H, 1}, {1031, 130, 1}, {70, 1031, 1}, {67, 53, 41}};
+    static const int kinds[] = {FULL, NOISE, BLOBS, RING, DIAGONAL};
+    chance c = {13};
+    for (int i = 0; i < 2 * COUNT(sizes) * COUNT(kinds); ++i) {
+        const int64_t *size = sizes[i % COUNT(sizes)];
+        problem p = new_problem(2 + (size[2] > 1), size[0], size[1], size[2], NULL);
+        const size_t pixels = (size_t)pixels_of(&p);
+        uint8_t *mask = must_alloc(pixels), *seeds = must_alloc(pixels);
+        fill_mask(mask, size, kinds[i / COUNT(sizes) % COUNT(kinds)], size[2] > 1 ? 0.4 : 0.65, &c);
+        fill_mask(seeds, size, NOISE, roll_below(&c, 2) ? 0.0001 : 0.01, &c);
+        p.mask = mask;
+        p.options.metric = (apsis_metric)roll_below(&c, 4);
+        p.options.max_distance = roll_below(&c, 3) ? 0 : 150;
+        if (!roll_below(&c, 3)) set_spacing(&p, 1, 1, 1, 1);
+        if (!roll_below(&c, 3) && p.options.metric == APSIS_EUCLIDEAN) set_spacing(&p, 1, 7, 20, 1);
+        assert_ok(b->ctx, apsis_set_threads(b->ctx, 1));
+        outputs want = run_geodesic(b, &p, seeds, &WHOLE);
+        for (int run = 0; run < 4; ++run) {
+            assert_ok(b->ctx, apsis_set_threads(b->ctx, run ? run + 1 : 16));
+            outputs out = run_geodesic(b, &p, seeds, &WHOLE);
+            assert_memory_equal(out.distance, want.distance, pixels * sizeof(double));
+            assert_memory_equal(out.nearest, want.nearest, pixels * sizeof(int32_t));
+            free_outputs(&out);
+        }
+        free_outputs(&want);
+        free(mask);
+        free(seeds);
+    }
+}
+
 typedef struct listener {
     double last;
     int calls, stop_at;
@@ -277,9 +310,10 @@ static void the_workspace_is_enough(bench *b) {
 }
 
 int main(int argc, char **argv) {
-    static const test_case cases[] = {
-        TEST(turning_and_moving, EVERYWHERE), TEST(there_and_back, EVERYWHERE),         TEST(nothing_in_the_way, EVERYWHERE),
-        TEST(seeds_and_limits, EVERYWHERE),   TEST(slices_and_complements, EVERYWHERE), TEST(threads_and_storage, EVERYWHERE),
-        TEST(progress, EVERYWHERE),           TEST(the_workspace_is_enough, EVERYWHERE)};
+    static const test_case cases[] = {TEST(turning_and_moving, EVERYWHERE),       TEST(there_and_back, EVERYWHERE),
+                                      TEST(nothing_in_the_way, EVERYWHERE),       TEST(seeds_and_limits, EVERYWHERE),
+                                      TEST(slices_and_complements, EVERYWHERE),   TEST(threads_and_storage, EVERYWHERE),
+                                      TEST(one_field_by_several_threads, ON_CPU), TEST(progress, EVERYWHERE),
+                                      TEST(the_workspace_is_enough, EVERYWHERE)};
     return RUN_CASES(cases, argc, argv);
 }

@@ -1,7 +1,8 @@
 // apsis_eccentricity on the CPU.
 //
 // The pixels of the set are ranked by component, within a component by tile, and within a tile by smaller tile.  Large
-// components are solved one after the other, each by pair bounds (pair_bounds.h) with several fields at a time, a thread each.
+// components are solved one after the other, each by pair bounds (pair_bounds.h) with several fields at a time.  A thread makes
+// each of them, and idle threads help (field.h).
 // Small components are solved side by side, each by pair bounds in one thread; the smallest by a field from every pixel.
 // APSIS_EVERY_SOURCE makes a field from every pixel of all components (every_source.h).  A team shares out the fields of large
 // components; each of its members makes all others.
@@ -88,12 +89,14 @@ class Eccentricity {
                                     progress ? [&](double done) { progress(0.05 * done); } : Progress());
         order_pixels();
         memory_.members = members();
-        for (ThreadScratch &scratch : scratch_) {
+        parallel_for(arena, static_cast<int64_t>(scratch_.size()), {}, 0, 0, [this](int64_t i) {
+            ThreadScratch &scratch = scratch_[static_cast<size_t>(i)];
             if (is_every_source())
                 std::fill_n(scratch.relaxation.length, grid_.cells, Lengths::WALL);
             else
                 scratch.pair.field.clear();
-        }
+        });
+        for (ThreadScratch &scratch : scratch_) scratch.pair.field.share_with(arena);
         report_proved(0);
         solve_small();
         for (int64_t k = 1; k <= count_; ++k)
@@ -151,24 +154,52 @@ class Eccentricity {
     }
 
     /// Ranks the pixels.  Afterwards start_[k] is where the ranks of component k end.
+    ///
+    /// Parts of the image are ranked side by side.  Each has a rank for each component, which takes memory: if there are many
+    /// components, there are few parts.
     void order_pixels() const {
-        std::fill_n(start_, count_ + 2, Cell(0));
-        for (int64_t i = 0; i < pixels_; ++i)
-            if (label_[i]) ++start_[label_[i] + 1];
-        for (int64_t k = 1; k <= count_ + 1; ++k) start_[k] += start_[k - 1];
         const bool deep = job_.axes == 3 && grid_.depth > 1;
-        const int64_t large_side[3] = {deep ? 16 : 64, deep ? 16 : 64, deep ? 16 : 1};
+        const int64_t side[3] = {deep ? 16 : 64, deep ? 16 : 64, deep ? 16 : 1};
+        const int64_t rows = (grid_.height + side[1] - 1) / side[1], all = rows * ((grid_.depth + side[2] - 1) / side[2]);
+        const int64_t parts = std::clamp<int64_t>(pixels_ / (8 * (count_ + 1)), 1, std::min<int64_t>(all, arena_->threads()));
+        std::vector<Cell> ranks(static_cast<size_t>((parts - 1) * (count_ + 1)));
+        const auto next = [&](int64_t part) { return part ? ranks.data() + (part - 1) * (count_ + 1) : start_; };
+        const auto for_parts = [&](auto body) {  // body(box, next ranks) for the rows of large tiles
+            parallel_for(*arena_, parts, {}, 0, 0, [&](int64_t part) {
+                for (int64_t row = all * part / parts; row < all * (part + 1) / parts; ++row) {
+                    const int64_t y = row % rows * side[1], z = row / rows * side[2];
+                    body(Box{{0, y, z}, {grid_.width, std::min(y + side[1], grid_.height), std::min(z + side[2], grid_.depth)}},
+                         next(part));
+                }
+            });
+        };
+        std::fill_n(start_, count_ + 1, Cell(0));
+        for_parts([&](const Box &box, Cell *counts) {
+            for_labels(box, [=](int64_t, int64_t, int64_t, Cell label) { ++counts[label]; });
+        });
+        Cell sum = 0;
+        for (int64_t k = 1; k <= count_; ++k)
+            for (int64_t part = 0; part < parts; ++part) sum += std::exchange(next(part)[k], sum);
         const int64_t small_side[3] = {deep ? 4 : 8, deep ? 4 : 8, deep ? 4 : 1};
-        for_tiles({{0, 0, 0}, {grid_.width, grid_.height, grid_.depth}}, large_side,
-                  [&](const Box &large) { for_tiles(large, small_side, [&](const Box &tile) { rank_tile(tile); }); });
+        for_parts([&](const Box &box, Cell *ranks_of) {
+            for_tiles(box, side, [&](const Box &large) {
+                for_tiles(large, small_side, [&](const Box &tile) {
+                    for_labels(tile, [&](int64_t x, int64_t y, int64_t z, Cell label) {
+                        memory_.cell[ranks_of[label]++] = static_cast<Cell>(grid_.row(y, z) + x);
+                    });
+                });
+            });
+        });
+        if (parts > 1) std::copy_n(next(parts - 1), count_ + 1, start_);
     }
 
-    void rank_tile(const Box &tile) const {
-        for (int64_t z = tile.low[2]; z < tile.high[2]; ++z)
-            for (int64_t y = tile.low[1]; y < tile.high[1]; ++y)
-                for (int64_t x = tile.low[0]; x < tile.high[0]; ++x)
-                    if (const Cell label = label_[(z * grid_.height + y) * grid_.width + x])
-                        memory_.cell[start_[label]++] = static_cast<Cell>(grid_.row(y, z) + x);
+    /// Calls body(x, y, z, label) for the pixels of the set in a box.
+    template <class Body>
+    void for_labels(const Box &box, Body body) const {
+        for (int64_t z = box.low[2]; z < box.high[2]; ++z)
+            for (int64_t y = box.low[1]; y < box.high[1]; ++y)
+                for (int64_t x = box.low[0]; x < box.high[0]; ++x)
+                    if (const Cell label = label_[(z * grid_.height + y) * grid_.width + x]) body(x, y, z, label);
     }
 
     // ---- Solving ----

@@ -1,5 +1,5 @@
-// apsis_geodesic on the CPU: one field from all seeds of an image (field.h).  The slices of a batch are solved side by side, a
-// thread each.  A single image uses several threads only to be read and written.
+// apsis_geodesic on the CPU: one field from all seeds of an image (field.h), which several threads make.  The slices of a batch
+// are solved side by side, a thread each.
 //
 // Lengths have 32 bits where steps are small numbers and nearest seeds, if they are wanted, can be named in 32 bits.  Paths may
 // be longer: whenever lengths become large, the settled pixels are written, and the other lengths are counted from there.
@@ -30,14 +30,18 @@ class Geodesic {
           grid_(job.set.size, job.axes, job.periodic, reach_of(job.steps)),
           field_(grid_, job.steps, job.axes, job.wants_seeds(), carver) {}
 
+    /// Lets idle threads help.
+    void share_with(Arena &arena) { field_.share_with(arena); }
+
     /// Solves slice z of a batch, or the image.  each_row(from, to, body) must call body(y, z) for all its rows.
     template <class EachRow>
     void run(int64_t slice, const Progress &progress, EachRow each_row) {
         slice_ = slice;
-        field_.clear();
+        field_.clear_frame();
         each_row(0.0, 0.1, [this](int64_t y, int64_t z) { start_row(y, z); });
         for_entering([this](int64_t cell, int64_t length, int64_t) {
             field_.length[cell] = static_cast<Length>(std::min<int64_t>(field_.length[cell], length));
+            field_.starts[grid_.row_of(cell)] = 1;
         });
         const double pixels = static_cast<double>(job_.set.pixels()) * (wants_seeds() ? 2 : 1);
         const auto tick = [&](int64_t visited) {
@@ -110,6 +114,7 @@ class Geodesic {
         const uint8_t *const set = job_.set.row(y, z + slice_), *const seeds = job_.seeds.row(y, z + slice_);
         const int64_t first = grid_.row(y, z);
         Length *const length = field_.length + first;
+        field_.clear_row(first);
         if (job_.set.type == APSIS_U8 && job_.set.stride[0] == 1) {
             const Length on = job_.complement ? Lengths::WALL : Lengths::UNSEEN;
             const Length off = job_.complement ? Lengths::UNSEEN : Lengths::WALL;
@@ -118,6 +123,7 @@ class Geodesic {
             for_members(job_.set, set, job_.complement, [&](int64_t x) { length[x] = Lengths::UNSEEN; });
         }
         if (job_.seeds.type == APSIS_U8 && job_.seeds.stride[0] == 1 && is_blank(seeds)) return;
+        field_.starts[grid_.row_of(first)] = 1;
         for_members(job_.seeds, seeds, false, [&](int64_t x) {
             if (length[x] == Lengths::WALL) return;
             length[x] = 0;
@@ -212,7 +218,9 @@ void geodesic(const GeodesicJob &job, void *scratch, Arena &arena, const Progres
         using Image = std::remove_pointer_t<decltype(type)>;
         Carver carver(scratch);
         if (slices_of(job) == 1) {
-            Image(job, carver).run(0, progress, [&](double from, double to, auto body) {
+            Image image(job, carver);
+            image.share_with(arena);
+            image.run(0, progress, [&](double from, double to, auto body) {
                 const int64_t height = job.set.size[1], rows = height * job.set.size[2];
                 parallel_for(arena, rows, progress, from, to, [&](int64_t i) { body(i % height, i / height); });
             });

@@ -41,11 +41,13 @@ struct Grid {
         const int64_t at = cell - origin;
         return {at % plane % pitch, at % plane / pitch, at / plane};
     }
-    /// The index of a cell's pixel in the image.
-    int64_t index(int64_t cell) const {
+    /// The number of a cell's row.
+    int64_t row_of(int64_t cell) const {
         const Place at = place(cell);
-        return (at.z * height + at.y) * width + at.x;
+        return at.z * height + at.y;
     }
+    /// The index of a cell's pixel in the image.
+    int64_t index(int64_t cell) const { return row_of(cell) * width + place(cell).x; }
 };
 
 /// How far steps go along an axis.

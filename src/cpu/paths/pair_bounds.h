@@ -19,7 +19,6 @@
 // tells the lower bounds, which become the largest of any member, and the lengths from each new hub.
 #pragma once
 
-#include <atomic>
 #include <mutex>
 #include <vector>
 
@@ -65,7 +64,7 @@ class PairBounds : PairProof<Length, Cell> {
             if (fields_ >= budget) return {fields_, false, find_gap()};
             choose_targets(open, budget - fields_);
             const bool hubs_too = 2 * targets_ <= budget - fields_;
-            team_ ? share_fields(hubs_too) : make_fields(hubs_too);
+            make_fields(hubs_too);
         }
     }
 
@@ -84,17 +83,30 @@ class PairBounds : PairProof<Length, Cell> {
 
     // ---- Fields ----
 
-    /// Makes a field.  With a slot it is a hub's field, whose lengths and maxima are kept.
-    MadeField make_field(Lengths &field, int64_t source, int hub_slot = -1) const {
-        field.run_from(static_cast<int64_t>(cell_[source]), cell_, count_);
-        return measure_field(source, hub_slot, [&](int64_t rank) { return field.length[cell_[rank]]; });
+    /// Makes a field, of `fields` at a time.  With a slot it is a hub's field, whose lengths and maxima are kept.
+    MadeField make_field(Lengths &field, int64_t source, int64_t fields, int hub_slot = -1) const {
+        field.run_from(static_cast<int64_t>(cell_[source]), cell_, count_, fields);
+        return measure_field(field, source, hub_slot, [&](int64_t rank) { return field.length[cell_[rank]]; });
     }
 
     template <class LengthAt>
-    MadeField measure_field(int64_t source, int hub_slot, LengthAt length_at) const {
-        MadeField made{source, 0, source};
+    MadeField measure_field(const Lengths &field, int64_t source, int hub_slot, LengthAt length_at) const {
+        const int64_t large_blocks = Maxima::large_blocks(count_), parts = (large_blocks + PART - 1) / PART;
+        std::vector<MadeField> made(static_cast<size_t>(parts), {source, 0, source});
+        field.side_by_side(parts, [&](int64_t i) {
+            measure_part(made[static_cast<size_t>(i)], i * PART, std::min((i + 1) * PART, large_blocks), hub_slot, length_at);
+        });
+        const auto is_nearer = [this](const MadeField &a, const MadeField &b) {
+            return a.eccentricity < b.eccentricity ||
+                   (a.eccentricity == b.eccentricity && cell_[a.farthest] > cell_[b.farthest]);
+        };
+        return *std::max_element(made.begin(), made.end(), is_nearer);
+    }
+
+    template <class LengthAt>
+    void measure_part(MadeField &made, int64_t first, int64_t last, int hub_slot, LengthAt length_at) const {
         Length seen[BLOCK];
-        for (int64_t large = 0; large < Maxima::large_blocks(count_); ++large) {
+        for (int64_t large = first; large < last; ++large) {
             Length most = 0;
             for (int64_t block = large * BLOCK; block < std::min((large + 1) * BLOCK, Maxima::blocks(count_)); ++block) {
                 const int64_t begin = block * BLOCK, end = std::min(begin + BLOCK, count_);
@@ -107,7 +119,6 @@ class PairBounds : PairProof<Length, Cell> {
             }
             if (hub_slot >= 0) maxima_.large[large * HUBS + hub_slot] = most;
         }
-        return made;
     }
 
     /// Records the farthest pixel of a block, of several the lowest cell; no pixel of the blocks before is farther.
@@ -119,33 +130,36 @@ class PairBounds : PairProof<Length, Cell> {
 
     /// Makes the first fields: three hubs far from each other, and one between them.
     void start(int64_t budget) {
-        std::fill_n(lower_, count_, Length(-1));
-        std::fill_n(witness_, count_, Cell(0));
-        std::fill_n(bound_, count_, std::numeric_limits<Length>::max());
-        std::fill_n(is_source_, count_, uint8_t(0));
-        for (int64_t i = 0; i < Maxima::blocks(count_); ++i) {
-            const int64_t end = std::min((i + 1) * BLOCK, count_);
-            maxima_.small_lowest[i] = *std::min_element(cell_ + i * BLOCK, cell_ + end);
-        }
-        for (int64_t i = 0; i < Maxima::large_blocks(count_); ++i) {
-            const int64_t end = std::min((i + 1) * BLOCK, Maxima::blocks(count_));
-            maxima_.large_lowest[i] = *std::min_element(maxima_.small_lowest + i * BLOCK, maxima_.small_lowest + end);
-        }
-        std::fill_n(maxima_.small, Maxima::blocks(count_) * HUBS, NO_HUB<Length>);
-        std::fill_n(maxima_.large, Maxima::large_blocks(count_) * HUBS, NO_HUB<Length>);
-        std::fill_n(maxima_.open, Maxima::large_blocks(count_), LARGE);
+        each(Maxima::large_blocks(count_), [&](int64_t large, Scratch &) { start_block(large); });
         int64_t source = 0;
         for (int i = 0; i < FIRST_HUBS && fields_ < budget; ++i) {
             if (i == FIRST_HUBS - 1) source = centre();
             if (is_source_[source]) continue;
             MadeField made;
-            each(1, [&](int64_t, Scratch &own) { made = make_field(own.field, source, slot_of(taken_)); });
-            if (made.eccentricity > NO_HUB<Length> / 2) throw TooLong();  // lengths from other pixels may be twice that
-            raise_by_hub(made, slot_of(taken_), 0);
+            each(1, [&](int64_t, Scratch &own) {
+                made = make_field(own.field, source, 1, slot_of(taken_));
+                if (made.eccentricity > NO_HUB<Length> / 2) throw TooLong();  // lengths from other pixels may be twice that
+                raise_by_hub(own.field, made, slot_of(taken_), 0);
+            });
             record(made);
             keep_hubs(1);
             source = made.farthest;
         }
+    }
+
+    void start_block(int64_t large) const {
+        const int64_t first = large * LARGE, count = std::min(LARGE, count_ - first), block = large * BLOCK,
+                      blocks = Maxima::blocks(count);
+        std::fill_n(lower_ + first, count, Length(-1));
+        std::fill_n(witness_ + first, count, Cell(0));
+        std::fill_n(bound_ + first, count, std::numeric_limits<Length>::max());
+        std::fill_n(is_source_ + first, count, uint8_t(0));
+        for (int64_t i = block; i < block + blocks; ++i)
+            maxima_.small_lowest[i] = *std::min_element(cell_ + i * BLOCK, cell_ + std::min((i + 1) * BLOCK, count_));
+        maxima_.large_lowest[large] = *std::min_element(maxima_.small_lowest + block, maxima_.small_lowest + block + blocks);
+        std::fill_n(maxima_.small + block * HUBS, blocks * HUBS, NO_HUB<Length>);
+        std::fill_n(maxima_.large + large * HUBS, HUBS, NO_HUB<Length>);
+        maxima_.open[large] = LARGE;
     }
 
     /// The pixel with the least lower bound.
@@ -174,14 +188,14 @@ class PairBounds : PairProof<Length, Cell> {
     /// Raises the lower bounds by a field, where some are not proved.  Several threads may do so at once; each begins at a
     /// different section.
     template <class LengthAt>
-    void raise(const MadeField &made, int64_t first, LengthAt length_at) {
+    void raise(const Lengths &field, const MadeField &made, int64_t first, LengthAt length_at) {
         const int64_t blocks = Maxima::large_blocks(count_);
-        for (int64_t i = 0; i < SECTIONS; ++i) {
+        field.side_by_side(SECTIONS, [&](int64_t i) {
             const int64_t part = (first + i) % SECTIONS;
             const std::lock_guard<std::mutex> lock(section_[part]);
             for (int64_t large = blocks * part / SECTIONS; large < blocks * (part + 1) / SECTIONS; ++large)
                 if (maxima_.open[large]) raise_part(made, large * LARGE, std::min((large + 1) * LARGE, count_), length_at);
-        }
+        });
     }
 
     template <class LengthAt>
@@ -202,8 +216,8 @@ class PairBounds : PairProof<Length, Cell> {
         }
     }
 
-    void raise_by_hub(const MadeField &made, int hub_slot, int64_t first) {
-        raise(made, first, [slot = slot_[hub_slot]](int64_t rank) { return slot[rank]; });
+    void raise_by_hub(const Lengths &field, const MadeField &made, int hub_slot, int64_t first) {
+        raise(field, made, first, [slot = slot_[hub_slot]](int64_t rank) { return slot[rank]; });
     }
 
     // ---- The next sources ----
@@ -268,39 +282,31 @@ class PairBounds : PairProof<Length, Cell> {
         }
     }
 
-    /// Makes the fields of the witnesses and, where bounds were loose, of new hubs, in slots in the order of targets.  Threads
-    /// take the fields one by one, hubs last.  So a thread waits only for walks that other threads have begun.
+    /// Makes the fields of the witnesses and, where bounds were loose, of new hubs, in slots in the order of targets.  A member
+    /// of a team makes its share of both.
     void make_fields(bool hubs_too) {
-        std::atomic<int> next = 0;
-        std::atomic<bool> walked[BATCH<Length>] = {};
-        each(2 * targets_, [&](int64_t, Scratch &own) {
-            const int job = next++;
-            if (job < targets_)
-                make_witness(own.field, job, hubs_too, walked[job]);
-            else
-                make_hub(own.field, job - targets_, walked);
+        each(share(targets_), [&](int64_t i, Scratch &own) { make_witness(own.field, static_cast<int>(mine(i)), hubs_too); });
+        if (team_) merge_witnesses();
+        int hub[BATCH<Length>], hubs = 0;
+        for (int i = 0; i < targets_; ++i)
+            if (target_[i].hub_at >= 0) hub[hubs++] = i;
+        each(hubs, [&](int64_t i, Scratch &own) {
+            Target &target = target_[hub[i]];
+            const int slot = slot_of(taken_ + i);
+            if (!has(i)) {
+                std::fill_n(slot_[slot], count_, Length(-1));
+                return;
+            }
+            target.hub = make_field(own.field, target.hub_at, hubs, slot);
+            raise_by_hub(own.field, target.hub, slot, i);
         });
-        record_fields();
-    }
-
-    void record_fields() {
-        int hubs = 0;
-        for (int i = 0; i < targets_; ++i) {
-            record(target_[i].field);
-            if (target_[i].hub_at < 0) continue;
-            record(target_[i].hub);
-            ++hubs;
-        }
+        if (team_) merge_hubs(hub, hubs);
+        for (int i = 0; i < targets_; ++i) record(target_[i].field);
+        for (int i = 0; i < hubs; ++i) record(target_[hub[i]].hub);
         keep_hubs(hubs);
     }
 
-    /// Makes the same fields with a team: first this member's share of those of the witnesses, then that of those of hubs.
-    void share_fields(bool hubs_too) {
-        std::atomic<bool> walked[BATCH<Length>] = {};
-        each(share(targets_), [&](int64_t i, Scratch &scratch) {
-            const int number = static_cast<int>(mine(i));
-            make_witness(scratch.field, number, hubs_too, walked[number]);
-        });
+    void merge_witnesses() {
         int64_t found[3][BATCH<Length>];  // the eccentricity, the farthest pixel, where the hub will be
         for (int i = 0; i < targets_; ++i) {
             const Target &target = target_[i];
@@ -309,31 +315,21 @@ class PairBounds : PairProof<Length, Cell> {
             found[2][i] = has(i) ? target.hub_at : -1;
         }
         for (int64_t(&numbers)[BATCH<Length>] : found) merge(numbers, targets_);
-        int hub[BATCH<Length>], hubs = 0;
         for (int i = 0; i < targets_; ++i) {
             target_[i].field = {target_[i].witness, static_cast<Length>(found[0][i]), found[1][i]};
             target_[i].hub_at = found[2][i];
-            if (target_[i].hub_at >= 0) hub[hubs++] = i;
         }
-        each(hubs, [&](int64_t i, Scratch &scratch) {
+    }
+
+    void merge_hubs(const int *hub, int hubs) {
+        for (int i = 0; i < hubs; ++i) merge(slot_[slot_of(taken_ + i)], count_);
+        each(hubs, [&](int64_t i, Scratch &own) {
             Target &target = target_[hub[i]];
             const int slot = slot_of(taken_ + i);
-            if (!has(i)) {
-                std::fill_n(slot_[slot], count_, Length(-1));
-                return;
-            }
-            target.hub = make_field(scratch.field, target.hub_at, slot);
-            raise_by_hub(target.hub, slot, i);
-        });
-        for (int i = 0; i < hubs; ++i) merge(slot_[slot_of(taken_ + i)], count_);
-        each(hubs, [&](int64_t i, Scratch &) {
-            Target &target = target_[hub[i]];
-            const Length *const lengths = slot_[slot_of(taken_ + i)];
-            const auto length_at = [lengths](int64_t rank) { return lengths[rank]; };
-            if (!has(i)) target.hub = measure_field(target.hub_at, slot_of(taken_ + i), length_at);
+            const auto length_at = [lengths = slot_[slot]](int64_t rank) { return lengths[rank]; };
+            if (!has(i)) target.hub = measure_field(own.field, target.hub_at, slot, length_at);
         });
         merge_lower();
-        record_fields();
     }
 
     /// Raises the lower bounds to the largest of any member of the team, whose farthest pixel is the lowest of several.
@@ -358,35 +354,12 @@ class PairBounds : PairProof<Length, Cell> {
     }
 
     /// Makes the field of a witness, and finds where the new hub will be.
-    void make_witness(Lengths &field, int number, bool hub_too, std::atomic<bool> &walked) {
-        struct NotifyAtEnd {  // also if the field throws, as other threads wait
-            std::atomic<bool> &walked;
-            ~NotifyAtEnd() {
-                walked = true;
-                walked.notify_all();
-            }
-        };
+    void make_witness(Lengths &field, int number, bool hub_too) {
         Target &target = target_[number];
-        {
-            const NotifyAtEnd notify{walked};
-            target.field = make_field(field, target.witness);
-            const Length length = field.length[cell_[target.from]];
-            if (hub_too && length != target.bound) target.hub_at = walk(field, target.from, length);
-        }
-        raise(target.field, number, [this, length = field.length](int64_t rank) { return length[cell_[rank]]; });
-    }
-
-    void make_hub(Lengths &field, int number, const std::atomic<bool> *walked) {
-        int before = 0;
-        for (int i = 0; i <= number; ++i) {
-            walked[i].wait(false);
-            before += i < number && target_[i].hub_at >= 0;
-        }
-        Target &target = target_[number];
-        if (target.hub_at < 0) return;
-        const int hub_slot = slot_of(taken_ + before);
-        target.hub = make_field(field, target.hub_at, hub_slot);
-        raise_by_hub(target.hub, hub_slot, targets_ + number);
+        target.field = make_field(field, target.witness, share(targets_));
+        const Length length = field.length[cell_[target.from]];
+        if (hub_too && length != target.bound) target.hub_at = walk(field, target.from, length);
+        raise(field, target.field, number, [this, length = field.length](int64_t rank) { return length[cell_[rank]]; });
     }
 
     /// Follows a shortest path from a pixel towards the field's source.  Returns the pixel there that becomes a hub.
@@ -420,6 +393,7 @@ class PairBounds : PairProof<Length, Cell> {
         return static_cast<Length>(gap);
     }
 
+    static constexpr int64_t PART = 16;                     // large blocks that a thread measures at a time
     static constexpr int64_t SECTIONS = 2 * BATCH<Length>;  // as many as fields in a turn, so that threads seldom wait
     std::mutex section_[SECTIONS];                          // each guards a section of the lower bounds
     int64_t fields_ = 0;

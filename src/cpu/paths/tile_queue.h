@@ -44,8 +44,8 @@ class TileQueue {
         link(at);
     }
 
-    /// The next tile, or -1, and which of its spans are awake; these count as asleep from then on.
-    int64_t next(uint64_t &spans) {
+    /// The tile that next() takes, or -1.
+    int64_t first() {
         int64_t empty = 0;  // buckets, one behind the other
         while (waiting_) {
             const int64_t at = first_[now_ % RING];
@@ -65,12 +65,21 @@ class TileQueue {
                 }
                 continue;
             }
-            unlink(at);
-            --waiting_;
-            spans = std::exchange(tile_[at].spans, 0);
             return at;
         }
         return -1;
+    }
+    /// The number of its bucket, after first().
+    int64_t bucket() const { return now_; }
+
+    /// The next tile, or -1, and which of its spans are awake; these count as asleep from then on.
+    int64_t next(uint64_t &spans) {
+        const int64_t at = first();
+        if (at < 0) return at;
+        unlink(at);
+        --waiting_;
+        spans = std::exchange(tile_[at].spans, 0);
+        return at;
     }
 
     /// The tile that is likely to be next, or -1.
