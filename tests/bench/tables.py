@@ -169,6 +169,18 @@ def eccentricity_cpu(folder):
                        also(rounded(get("ms"), 0), rounded(get("ms", "+farthest"), 0))]
 
 
+def threads_cpu(folder):
+    f = Figures(folder, "cpu-threads.csv")
+    for row in f.rows:
+        if row["threads"] == "1":
+            where = {key: row[key] for key in ("question", "dimensions", "side", "mask")}
+            ms = [f.get("ms", threads=n, **where) for n in (1, 2, 4, 8, 16)]
+            shape = {**SHAPES, **WHOLE}[row["mask"]]
+            shape = "ball" if shape == "disc" and row["dimensions"] == "3d" else shape
+            yield [f"{row['question']}, {shape}, {size(int(row['side']))}", *map(three, ms),
+                   f"{float(ms[0]) / float(ms[-1]):.1f}×" if ms[-1] else ""]
+
+
 def peers(folder):
     f = Figures(folder, "peers.csv")
     for dimensions, power, masks in ("4096^2", "4096²", PLANES), ("256^3", "256³", VOLUMES):
@@ -252,6 +264,7 @@ TABLES = {
     "paths-h200": (["shape", "ms", "with the nearest seed"], paths_h200),
     "eccentricity-h200": (["shape", "ms", "fields"], eccentricity_h200),
     "eccentricity-cpu": (["shape", "components", "fields", "ms"], eccentricity_cpu),
+    "threads-cpu": (["call", *(f"{n} ms" for n in (1, 2, 4, 8, 16)), "16 threads"], threads_cpu),
     "peers": (["image", "size", "apsis", "OpenCV", "edt", "SciPy"], peers),
     "peers-components": (["image", "neighbours", "apsis", "OpenCV", "SciPy", "cc3d"], peers_components),
     "peers-statistics": (["image", "apsis", "OpenCV"], peers_statistics),
