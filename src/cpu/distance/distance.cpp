@@ -4,10 +4,13 @@
 // slab's carries begin with the sites outside it.
 #include "cpu/distance/distance.h"
 
+#include <hwy/cache_control.h>
+
 #include <algorithm>
 #include <cstring>
 #include <limits>
 #include <optional>
+#include <type_traits>
 
 #include "core/border.h"
 #include "cpu/distance/columns.h"
@@ -24,6 +27,14 @@ namespace {
 constexpr int64_t BATCH = 16;          // lines along y that are transposed together: a cache line of 32-bit costs
 constexpr int64_t SHORT_REACH = 1024;  // pixels that 32 bits must reach along each axis, to be tried where not all costs fit
 constexpr int64_t UNTRIED = 15;        // rows after one that 32 bits did not do: a try costs half as much as 64 bits
+
+/// Maps above this size, which no cache has room for, are written past the caches, so that memory is not read before it is
+/// written.  16384^2, noise 50 %, 16 cores of an Intel Xeon: 25 ms, else 31.  Of smaller maps some stays in the caches.
+constexpr int64_t STREAMED = int64_t(1) << 27;
+
+bool is_streamed(const DistanceJob &job) {
+    return job.distance && !job.is_signed && job.measure.unit == 1 && job.set.pixels() * int64_t(sizeof(float)) > STREAMED;
+}
 
 /// Of a label image: the costs of the nearest pixels of another value on a line.
 template <class Cost>
@@ -258,6 +269,8 @@ class Lines {
     void write_lengths(const RowTarget &target, const Cost *least, Real *row) const {
         const Cost limit = static_cast<Cost>(std::min<int64_t>(job_.measure.limit, NO_COST<Cost> - 1));
         const int64_t width = job_.distance.size[0];
+        if constexpr (std::is_same_v<Cost, int32_t> && std::is_same_v<Real, float>)
+            if (is_streamed(job_)) return stream_lengths(least, width, limit, row);
         if (!target.inside) return lengths(job_.measure.unit, least, width, limit, row);
         constexpr int64_t CHUNK = 1024;
         Real chunk[CHUNK];
@@ -312,6 +325,7 @@ class Transform {
         const int64_t height = job_.set.size[1], depth = job_.set.size[2];
         parallel_for(arena, job_.axes == 3 ? depth : height * depth, progress, 0.15, 1.0, [&](int64_t i) {
             for (int side = 0; side < sides_.count; ++side) solve(side, i);
+            if (is_streamed(job_)) hwy::FlushStream();
         });
     }
 

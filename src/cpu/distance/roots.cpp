@@ -49,15 +49,18 @@ HWY_INLINE void store(D, hn::Vec<D> length, float *to) {
 }
 
 /// For costs up to 2^24.
+template <class D>
+HWY_INLINE hn::Vec<D> small_roots(D df, const int32_t *cost, int32_t limit) {
+    const hn::RebindToSigned<D> d;
+    const auto c = hn::LoadU(d, cost);
+    const auto root = hn::BitCast(d, hn::Sqrt(hn::ConvertTo(df, c)));
+    return hn::BitCast(df, hn::IfThenElse(hn::Gt(c, hn::Set(d, limit)), hn::Set(d, 0x7f800000), root));
+}
+
 void SmallRoots(const int32_t *cost, int64_t count, int32_t limit, float *length) {
     const hn::ScalableTag<float> df;
-    const hn::RebindToSigned<decltype(df)> d;
-    const auto most = hn::Set(d, limit), infinity = hn::Set(d, 0x7f800000);
-    for_vectors(count, static_cast<int64_t>(hn::Lanes(d)), length, [&](int64_t x, float *to) {
-        const auto c = hn::LoadU(d, cost + x);
-        const auto root = hn::BitCast(d, hn::Sqrt(hn::ConvertTo(df, c)));
-        hn::StoreU(hn::BitCast(df, hn::IfThenElse(hn::Gt(c, most), infinity, root)), df, to);
-    });
+    for_vectors(count, static_cast<int64_t>(hn::Lanes(df)), length,
+                [&](int64_t x, float *to) { hn::StoreU(small_roots(df, cost + x, limit), df, to); });
 }
 
 template <class T, class Real>
@@ -90,17 +93,32 @@ void ScaledRoots(double unit, const T *cost, int64_t count, T limit, float *leng
     });
 }
 
+HWY_INLINE bool are_small(const int32_t *cost, int64_t count, int32_t limit) {
+    const hn::ScalableTag<int32_t> d;
+    auto largest = hn::Zero(d);
+    for (int64_t x = 0; x < count; x += static_cast<int64_t>(hn::Lanes(d))) largest = hn::Max(largest, hn::LoadU(d, cost + x));
+    return hn::GetLane(hn::MaxOfLanes(d, largest)) < 1 << 24 || limit < 1 << 24;
+}
+
 template <class T>
 void FloatLengths(double unit, const T *cost, int64_t count, T limit, float *length) {
     if (unit != 1) return ScaledRoots(unit, cost, count, limit, length);
-    if constexpr (sizeof(T) == 4) {
-        const hn::ScalableTag<int32_t> d;
-        auto largest = hn::Zero(d);
-        for (int64_t x = 0; x < count; x += static_cast<int64_t>(hn::Lanes(d)))
-            largest = hn::Max(largest, hn::LoadU(d, cost + x));
-        if (hn::GetLane(hn::MaxOfLanes(d, largest)) < 1 << 24 || limit < 1 << 24) return SmallRoots(cost, count, limit, length);
-    }
+    if constexpr (sizeof(T) == 4)
+        if (are_small(cost, count, limit)) return SmallRoots(cost, count, limit, length);
     LargeRoots(cost, count, limit, length);
+}
+
+/// Vectors begin where a whole one may be stored past the caches.
+void StreamLengths(const int32_t *cost, int64_t count, int32_t limit, float *length) {
+    const hn::ScalableTag<float> df;
+    const int64_t N = static_cast<int64_t>(hn::Lanes(df));
+    if (!are_small(cost, count, limit)) return LargeRoots(cost, count, limit, length);
+    if (reinterpret_cast<uintptr_t>(length) % sizeof(float)) return SmallRoots(cost, count, limit, length);
+    const int64_t skew = static_cast<int64_t>(reinterpret_cast<uintptr_t>(length) / sizeof(float)) % N;
+    int64_t x = std::min((N - skew) % N, count);
+    SmallRoots(cost, x, limit, length);
+    for (; x + N <= count; x += N) hn::Stream(small_roots(df, cost + x, limit), df, length + x);
+    SmallRoots(cost + x, count - x, limit, length + x);
 }
 
 template <class T>
@@ -133,6 +151,7 @@ HWY_EXPORT(FloatLengths32);
 HWY_EXPORT(FloatLengths64);
 HWY_EXPORT(DoubleLengths32);
 HWY_EXPORT(DoubleLengths64);
+HWY_EXPORT(StreamLengths);
 
 void lengths(double unit, const int32_t *cost, int64_t count, int32_t limit, float *length) {
     HWY_DYNAMIC_DISPATCH(FloatLengths32)(unit, cost, count, limit, length);
@@ -148,6 +167,10 @@ void lengths(double unit, const int32_t *cost, int64_t count, int32_t limit, dou
 
 void lengths(double unit, const int64_t *cost, int64_t count, int64_t limit, double *length) {
     HWY_DYNAMIC_DISPATCH(DoubleLengths64)(unit, cost, count, limit, length);
+}
+
+void stream_lengths(const int32_t *cost, int64_t count, int32_t limit, float *length) {
+    HWY_DYNAMIC_DISPATCH(StreamLengths)(cost, count, limit, length);
 }
 
 }  // namespace apsis::cpu::distance

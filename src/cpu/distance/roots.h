@@ -17,4 +17,7 @@ void lengths(double unit, const int64_t *cost, int64_t count, int64_t limit, flo
 void lengths(double unit, const int32_t *cost, int64_t count, int32_t limit, double *length);
 void lengths(double unit, const int64_t *cost, int64_t count, int64_t limit, double *length);
 
+/// The same for a unit of 1, past the caches.  Other threads see them after hwy::FlushStream().
+void stream_lengths(const int32_t *cost, int64_t count, int32_t limit, float *length);
+
 }  // namespace apsis::cpu::distance
