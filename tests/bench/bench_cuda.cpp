@@ -2,8 +2,8 @@
 // copy ceiling in the same run.  One CSV line a case, with the fraction of the ceiling that the bytes which must be
 // moved (each input and output pixel once) make of the time.  For the CPU see bench.c.
 //
-//     bench_cuda [--check] [--only MASK] GROUP...       2d 3d small nearest forms signed odd slices large volumes npp scale
-//                                                       slabs named morphology
+//     bench_cuda [--check] [--only MASK] GROUP...       2d 3d small nearest forms signed odd slices batches large volumes npp
+//                                                       scale slabs named morphology
 //                                             host
 //
 // The group host times whole calls on host images instead (a clock on the wall, 2 warm-ups, median of 5), page-locked and
@@ -373,6 +373,15 @@ void run_group(Bench &bench, const std::string &group) {
             bench.run(c);
             bench.run(plane("slices", mask, 20480, 20480));
         }
+    if (group == "batches")
+        for (const char *mask : {"noise-0.5", "blobs", "text"})
+            for (const int64_t side : {256, 288})
+                for (const int64_t across : {8, 32}) {  // as many images as fit into the one beside them
+                    Case c = volume("batches", mask, side, side, across * across);
+                    c.options.flags = APSIS_SLICES;
+                    bench.run(c);
+                    bench.run(plane("batches", mask, across * side, across * side));
+                }
     if (group == "npp")
         for (int64_t side : {512, 1024, 2048, 4096, 8192, 16384})
             for (auto mask = bench_masks_2d; *mask; ++mask) {
