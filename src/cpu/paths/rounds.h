@@ -5,7 +5,9 @@
 // rounds end however few threads are there.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <exception>
 #include <thread>
@@ -44,13 +46,16 @@ class Rounds {
   private:
     static constexpr int64_t ENDED = INT64_MIN / 2;  // threads that come late count a little further down
 
-    /// Waits, at first without giving up the core.
+    /// Waits, at first without giving up the core.  A thread that finds nothing for long sleeps: there may be more threads than
+    /// items, or than a container's share of cores.
     struct Pause {
         int times = 0;
         void operator()() {
-            if (++times > SPINS) std::this_thread::yield();
+            static constexpr int SPINS = 2000, YIELDS = 50;  // some microseconds; some tens
+            if (++times <= SPINS) return;
+            if (times <= SPINS + YIELDS) return std::this_thread::yield();
+            std::this_thread::sleep_for(std::chrono::microseconds(50) * std::min(times - SPINS - YIELDS, 20));
         }
-        static constexpr int SPINS = 2000;  // some microseconds
     };
 
     /// Takes an item, if there is one left.
