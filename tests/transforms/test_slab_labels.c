@@ -4,11 +4,6 @@
 
 static const apsis_type label_types[] = {APSIS_U8, APSIS_U16, APSIS_I32, APSIS_I64, APSIS_BIT};
 
-/** Slabs of a label image do not close on themselves where they are cut. */
-static void open_cut(problem *p) {
-    if (p->options.flags & APSIS_LABELS) p->options.flags &= ~((uint32_t)APSIS_PERIODIC_X << (p->ndim - 1));
-}
-
 /** One of the maps of slabs that have values, or a border. */
 static given choose_map(chance *c, problem *p) {
     static const unsigned flags[] = {APSIS_LABELS,
@@ -29,7 +24,6 @@ static given choose_map(chance *c, problem *p) {
     if (!p->cells && !(p->options.flags & APSIS_LABELS) && roll_below(c, 4) == 0)
         p->options.metric = APSIS_CHESSBOARD, how.nearest = (apsis_type)0;
     if (roll_below(c, 2)) draw_periodic(p, c);
-    open_cut(p);
     return how;
 }
 
@@ -52,6 +46,29 @@ static void every_cut_of_every_2x4(bench *b) {
         problem p = new_problem(2, 2, 4, 1, mask);
         const given how = choose_map(&c, &p);
         check_every_cut(&b, 1, &p, &how, &c);
+    }
+}
+
+/** Every column of up to 6 pixels and 3 values that closes on itself, and every pair of columns of 3. */
+static void every_cut_of_every_ring(bench *b) {
+    static const int64_t sizes[][2] = {{1, 2}, {1, 3}, {1, 4}, {1, 5}, {1, 6}, {2, 3}};
+    chance c = {55};
+    for (int s = 0; s < COUNT(sizes); ++s) {
+        const int pixels = (int)(sizes[s][0] * sizes[s][1]);
+        int images = 1;
+        for (int k = 0; k < pixels; ++k) images *= 3;
+        for (int i = 0; i < images; i += b->place == ON_CPU ? 1 : 1 + images / 40) {
+            uint8_t mask[6];
+            for (int k = 0, number = i; k < pixels; ++k, number /= 3) mask[k] = (uint8_t)(number % 3);
+            for (int map = 0; map < 3; ++map) {
+                problem p = new_problem(2, sizes[s][0], sizes[s][1], 1, mask);
+                p.options.flags = APSIS_LABELS | APSIS_PERIODIC_Y | (map == 1 ? APSIS_BORDER : 0);
+                if (sizes[s][0] > 1 && roll_below(&c, 2)) p.options.flags |= APSIS_PERIODIC_X;
+                p.cells = map == 2;
+                const given how = {.set = APSIS_U8, .distance = p.cells ? (apsis_type)0 : APSIS_F32, .nearest = APSIS_I32};
+                check_every_cut(&b, 1, &p, &how, &c);
+            }
+        }
     }
 }
 
@@ -133,7 +150,6 @@ static void vast_images(bench *b) {
         p.mask = mask;
         given how = choose_map(&c, &p);
         p.options.flags |= APSIS_LABELS, p.options.flags &= ~(uint32_t)(APSIS_SIGNED | APSIS_COMPLEMENT);
-        open_cut(&p);
         if (p.options.metric == APSIS_CHESSBOARD) p.options.metric = APSIS_CITY_BLOCK;
         if (how.nearest) how.nearest = APSIS_I64;
         const apsis_slab slab = {.start = start, .extent = extent, .above = above, .below = below};
@@ -196,6 +212,31 @@ static void merging(bench *b) {
     assert_memory_equal(all, want, sizeof want);
 }
 
+/** Above slabs of an image of 10 rows, and below. */
+static void closing(bench *b) {
+    (void)b;
+    /* A run that goes on behind the seam; one that ends there; one that does not reach it; one all around; none before the
+     * seam, and one behind it that goes up to the first row; the same all around; none at all. */
+    const int64_t last[21] = {9, 9, 9, 9, 8, 9, -1, 6, 4, 6, -1, -1, -1, -1, 5, 5, 5, 5, 5, 5, -1};
+    int64_t above[21] = {2, 3, 3, 3, -1, -1, -1, -1, -1, 1, -1, -1, -1, -1, 5, 6, 5, 5, -1, -1, -1};
+    static const int64_t want_above[21] = {2, 3, 3, 3, 8, 9, -1, 6, 9, 1, -1, 9, -1, -1, 5, 6, 5, 5, 5, 5, -1};
+    int64_t first[21], below[21], want_below[21];
+    for (int i = 0; i < 21; ++i) { /* upside down */
+        const bool is_row = i < 14;
+        first[i] = is_row ? i < 7 && last[i] < 0 ? INT64_MAX : 9 - last[i] : last[i];
+        below[i] = is_row ? i < 7 && above[i] < 0 ? INT64_MAX : 9 - above[i] : above[i];
+        want_below[i] = is_row ? i < 7 && want_above[i] < 0 ? INT64_MAX : 9 - want_above[i] : want_above[i];
+    }
+    apsis_slab_close_labels(7, 10, first, last, below, above);
+    assert_memory_equal(above, want_above, sizeof above);
+    for (int row = 0; row < 3; ++row)
+        for (int i = 0; i < 6; ++i) assert_int_equal(below[7 * row + i], want_below[7 * row + i]);
+    assert_true(above[6] == -1 && below[6] == INT64_MAX);
+    apsis_slab_close_labels(7, 10, NULL, NULL, below, above);
+    apsis_slab_close_labels(0, 10, first, last, below, above);
+    assert_int_equal(above[4], 8);
+}
+
 /* ---- What is refused ---- */
 
 static void refused(bench *b) {
@@ -225,8 +266,11 @@ static void refused(bench *b) {
     REFUSED(options.flags = APSIS_LABELS | APSIS_SLICES, APSIS_ERROR_UNSUPPORTED, "APSIS_SLICES");
     REFUSED((options.flags = APSIS_LABELS, options.metric = APSIS_CHESSBOARD), APSIS_ERROR_UNSUPPORTED, "APSIS_CHESSBOARD");
     options.metric = APSIS_EUCLIDEAN;
-    REFUSED(options.flags = APSIS_LABELS | APSIS_PERIODIC_Y, APSIS_ERROR_UNSUPPORTED, "APSIS_PERIODIC_Y|APSIS_LABELS|cut");
     REFUSED(options.flags = APSIS_LABELS | APSIS_PERIODIC_Z, APSIS_ERROR_ARGUMENT, "APSIS_PERIODIC_Z|ndim is 2");
+    options.flags = APSIS_LABELS | APSIS_PERIODIC_Y;
+    REFUSED(above[1] = 30, APSIS_ERROR_ARGUMENT, "above[1] is 30|0 to 29");
+    REFUSED((above[1] = 5, above[W + 1] = 30, above[2 * W + 1] = 3), APSIS_ERROR_ARGUMENT, "above[5] is 30|row 5|-1 to 29");
+    REFUSED((below[0] = 15, below[W] = -1, below[2 * W] = 1), APSIS_ERROR_ARGUMENT, "below[4] is -1|row 15|0 to 30");
     options.flags = APSIS_LABELS;
     RESET();
     assert_ok(b->ctx, apsis_slab_summary(b->ctx, &set, 10, above, NULL, &options));
@@ -251,11 +295,13 @@ static void refused(bench *b) {
 
 int main(int argc, char **argv) {
     static const test_case cases[] = {TEST(every_cut_of_every_2x4, EVERYWHERE),
+                                      TEST(every_cut_of_every_ring, EVERYWHERE),
                                       TEST(every_cut_of_small_ones, EVERYWHERE),
                                       TEST(random_cuts, EVERYWHERE),
                                       TEST(vast_images, WITH_DEVICE),
                                       TEST(a_summary, EVERYWHERE),
                                       TEST(merging, EVERYWHERE),
+                                      TEST(closing, EVERYWHERE),
                                       TEST(refused, EVERYWHERE)};
     return RUN_CASES(cases, argc, argv);
 }
