@@ -51,7 +51,7 @@ static void check_call(int call, bench *one, bench *other, problem p, int i) {
     const int axes = p.ndim == 3 && !(p.options.flags & APSIS_SLICES) ? 3 : 2;
     const unsigned layout = i % 3 ? PACKED : (unsigned)(i % LAYOUTS);
     p.options.flags |= APSIS_LABELS;
-    if (call <= CELLS) close_some(&p, axes, i % 16);
+    if (call <= CELLS) close_some(&p, axes, i / 2 % 8);
     if (call == DISTANCES) {
         p.options.metric = i % 5 ? APSIS_EUCLIDEAN : APSIS_CITY_BLOCK;
         if (i % 2) p.options.flags |= APSIS_BORDER;

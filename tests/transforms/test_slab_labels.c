@@ -116,6 +116,37 @@ static void random_cuts(bench *b) {
     }
 }
 
+/** Large cells with slanting walls: the nearest pixel of another value is often beyond a cut, in another column.  Spacings are
+ *  those of which near searches take whole images, but not slabs. */
+static void cells_across_cuts(bench *b) {
+    static const int64_t sizes[][3] = {{90, 70, 1}, {40, 24, 33}, {33, 40, 12}};
+    static const int64_t spacings[][3] = {{1, 1, 1}, {3, 4, 4}, {1, 1, 2}};
+    chance c = {56};
+    for (int i = 0; i < effort(b->place == ON_CPU ? 90 : 27); ++i) {
+        const int64_t *const size = sizes[i % COUNT(sizes)], *const spacing = spacings[i / 3 % COUNT(spacings)];
+        const int ndim = size[2] > 1 ? 3 : 2;
+        problem p = new_problem(ndim, size[0], size[1], size[2], NULL);
+        uint8_t *mask = must_alloc((size_t)pixels_of(&p));
+        const int64_t wide = 9 + roll_below(&c, 20), high = 9 + roll_below(&c, 20), slant = 1 + roll_below(&c, 3);
+        for (int64_t at = 0; at < pixels_of(&p); ++at) {
+            const int64_t x = at % size[0], y = at / size[0] % size[1], z = at / size[0] / size[1];
+            mask[at] = (uint8_t)(1 + ((x + slant * (y + z)) / wide + (y + slant * z) / high * 5) % 7);
+        }
+        p.mask = mask;
+        p.options.flags = APSIS_LABELS;
+        if (i % 4 == 3) draw_periodic(&p, &c);
+        if (ndim == 3 || i / 3 % 3 == 0) set_spacing(&p, spacing[0], spacing[1], spacing[2], 0.1);
+        const given how = {.set = APSIS_U8, .distance = APSIS_F32, .nearest = i % 5 == 4 ? APSIS_I32 : (apsis_type)0};
+        outputs whole = run_distance(b, &p, &how);
+        for (int k = 0; k < 3; ++k) {
+            const cut at = choose_cut(&c, rows_of(&p));
+            check_cut(&b, 1, &p, &how, &whole, &at, &c);
+        }
+        free_outputs(&whole);
+        free(mask);
+    }
+}
+
 /* ---- Slabs of vast images, on a device and on the CPU ---- */
 
 /** Runs beyond a slab, drawn: of labels that its own rows have, some of them far away. */
@@ -298,6 +329,7 @@ int main(int argc, char **argv) {
                                       TEST(every_cut_of_every_ring, EVERYWHERE),
                                       TEST(every_cut_of_small_ones, EVERYWHERE),
                                       TEST(random_cuts, EVERYWHERE),
+                                      TEST(cells_across_cuts, EVERYWHERE),
                                       TEST(vast_images, WITH_DEVICE),
                                       TEST(a_summary, EVERYWHERE),
                                       TEST(merging, EVERYWHERE),
