@@ -10,7 +10,7 @@ The set is cut into slabs along its first axis, and read once: after that one bi
 set whose chunks have whole rows, or planes, is cut as it is; any other is rechunked, a byte an element, to slabs of which a
 map of 8 bytes an element has the size that dask's `array.chunk-size` says, of volumes to 16 planes at least.  Maps have the
 chunks of the slabs, and are not rechunked.  What slabs tell each other is small, and goes up and down a tree: of n slabs
-there are 3 to 7 n tasks.
+there are 3 to 7 n tasks.  `periodic` is for every axis, the one that is cut among them.
 
 Arguments are checked before anything is computed.  xarray's DataArrays of dask arrays are taken and given back, too.
 """

@@ -12,7 +12,11 @@ the rows of what apsis.distance, apsis.voronoi, apsis.components and apsis.geode
 options; indices are those in the whole image.
 
 What slabs tell each other are arrays of int64 with an element for each column: of the shape of the image without its first
-axis, of distances and cells of label images with an axis of three numbers before it.  They and the objects here are plain data, to be pickled, written to files or sent.  `device` may be an apsis.Context.
+axis, of distances and cells of label images with an axis of three numbers before it.  They and the objects here are plain data,
+to be pickled, written to files or sent.  `device` may be an apsis.Context.
+
+Around an image that closes on itself along its first axis, see `periodic`, the last slab is the one before the first: distances
+and cells are told so by `close`.
 """
 
 from ._columns import Columns
