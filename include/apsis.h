@@ -219,9 +219,8 @@ enum {
  *     apsis_eccentricity
  *
  * and slabs of these.  If the axis that is cut is one of them, the first row of the image and the
- * last one face each other: see there.  Slabs of distances of label images do not take that one,
- * nor do published methods take any: APSIS_ERROR_UNSUPPORTED.  In apsis_statistics the flags are
- * an error.
+ * last one face each other: see there.  Published methods take none: APSIS_ERROR_UNSUPPORTED.  In
+ * apsis_statistics the flags are an error.
  */
 
 /**
@@ -313,11 +312,12 @@ APSIS_API apsis_status apsis_create(int version, int device, apsis_context **con
 /**
  * Makes a context that spreads APSIS_HOST images over several CUDA devices.  The bytes
  * are the same.  apsis_distance, complete Voronoi maps, apsis_components, apsis_statistics and
- * apsis_contacts are cut into slabs, but for those with delta, and for most of label images that
- * close on themselves.  The distance fields of apsis_eccentricity are shared out, where the devices
- * can read each other's memory; each needs as much as one alone.  What is neither runs on the first
- * device, as do calls with APSIS_DEVICE images.  The stream, workspace and allocator of the context
- * are those of the first; the others have their own.  A message tells which device has failed.
+ * apsis_contacts are cut into slabs, but for those with delta, and for components and contacts of
+ * label images that close on themselves.  The distance fields of apsis_eccentricity are shared out,
+ * where the devices can read each other's memory; each needs as much as one alone.  What is neither
+ * runs on the first device, as do calls with APSIS_DEVICE images.  The stream, workspace and allocator
+ * of the context are those of the first; the others have their own.  A message tells which device has
+ * failed.
  *
  * @param devices  [count]: CUDA device numbers.  One that is listed twice has two slabs.
  */
@@ -658,7 +658,8 @@ APSIS_API apsis_status apsis_eccentricity(apsis_context *context, const apsis_im
  *
  * If the image closes on itself along the axis that is cut, the nearest pixel may lie around it:
  * where none lies before the slab, the last one of the image counts, and where none lies after
- * it, the first one, even if these are in the slab itself.
+ * it, the first one, even if these are in the slab itself.  With APSIS_LABELS runs go on across
+ * the seam, too: apsis_slab_close_labels.
  *
  * Slabs are for APSIS_AUTO without APSIS_SLICES, and those of APSIS_CHESSBOARD give no nearest
  * pixels: otherwise APSIS_ERROR_UNSUPPORTED.
@@ -697,6 +698,18 @@ APSIS_API void apsis_slab_merge(int64_t columns, const int64_t *first, const int
  */
 APSIS_API void apsis_slab_merge_labels(int64_t columns, const int64_t *first, const int64_t *last,
                                        int64_t *all_first, int64_t *all_last);
+
+/**
+ * The same around an image that closes on itself along the axis that is cut, as the last step: adds
+ * what lies behind the seam to what has been merged for a slab.  Any thread.
+ *
+ * @param extent     The rows of the image.
+ * @param first      Merged of all slabs of the image, as is last.  Either may be NULL.
+ * @param all_first  Merged of all slabs after the slab; where there is none, INT64_MAX.
+ * @param all_last   Merged of all slabs before it; where there is none, -1.
+ */
+APSIS_API void apsis_slab_close_labels(int64_t columns, int64_t extent, const int64_t *first,
+                                       const int64_t *last, int64_t *all_first, int64_t *all_last);
 
 /** Where a slab is, and what of the image is outside it.  This structure is final. */
 typedef struct apsis_slab {

@@ -89,6 +89,21 @@ func (s *Summary) MergeLabels(other *Summary) error {
 	return nil
 }
 
+// CloseLabels adds to what is merged of the slabs above one, or below it, what lies behind the seam of a label image that closes
+// on itself along the axis that is cut: all are all slabs, merged, and extent is how many rows there are.
+func (s *Summary) CloseLabels(all *Summary, extent int64) error {
+	numbers := len(s.First)
+	if err := wrongLength(numbers, "Last", s.Last, "all.First", all.First, "all.Last", all.Last); err != nil {
+		return err
+	}
+	if numbers%3 != 0 {
+		return &Error{ErrorArgument, fmt.Sprintf("First has %d elements, but must have three for each column", numbers)}
+	}
+	C.apsis_slab_close_labels(C.int64_t(numbers/3), C.int64_t(extent), address(all.First), address(all.Last), address(s.First),
+		address(s.Last))
+	return nil
+}
+
 // NewPaths is that no path is known yet, of so many columns; with seeds if maps of them are wanted.
 func NewPaths(columns int, seeds bool) *Paths {
 	paths := &Paths{First: filled(columns, math.MaxInt64), Last: filled(columns, math.MaxInt64)}

@@ -91,22 +91,40 @@ func TestDistancesOfSlabs(t *testing.T) {
 	}
 }
 
-// mergedLabels is what is known of several slabs of a label image: nil of none.
-func mergedLabels(t *testing.T, told []*Summary) (first, last []int64) {
-	if len(told) == 0 {
-		return nil, nil
-	}
+// mergedLabels is what is known of several slabs of a label image.
+func mergedLabels(t *testing.T, told []*Summary) *Summary {
 	all := &Summary{append([]int64{}, told[0].First...), append([]int64{}, told[0].Last...)}
 	for _, other := range told[1:] {
 		must(t, all.MergeLabels(other))
 	}
-	return all.First, all.Last
+	return all
+}
+
+// outsideOfSlab is what a slab of a label image is told: nil of none.  Around an image that closes on itself there is always some.
+func outsideOfSlab(t *testing.T, told []*Summary, k int, extent int64, isRing bool) (above, below []int64) {
+	side := func(some []*Summary) *Summary {
+		one := &Summary{}
+		if len(some) > 0 {
+			one = mergedLabels(t, some)
+		} else if isRing {
+			one = &Summary{filled(len(told[0].First), math.MaxInt64), filled(len(told[0].Last), -1)}
+		}
+		if isRing {
+			must(t, one.CloseLabels(mergedLabels(t, told), extent))
+		}
+		return one
+	}
+	return side(told[:k]).Last, side(told[k+1:]).First
 }
 
 func TestMapsOfSlabsOfLabelImages(t *testing.T) {
 	context := newContext(t)
-	for _, border := range []Flags{0, Border} {
+	for kind, border := range []Flags{0, Border, 0} {
 		for _, c := range cuts(0.2) {
+			isRing, closed := kind == 2, Flags(0)
+			if isRing {
+				closed = PeriodicX << (len(c.size) - 1)
+			}
 			for i := c.columns; i < len(c.set); i++ {
 				if i%7 > 0 {
 					c.set[i] = c.set[i-c.columns]
@@ -114,7 +132,8 @@ func TestMapsOfSlabsOfLabelImages(t *testing.T) {
 					c.set[i] *= 3
 				}
 			}
-			between, sites := &Options{Flags: LabelImage | border}, &Options{Flags: LabelImage, MaxDistance: 3}
+			between, sites := &Options{Flags: LabelImage | border | closed},
+				&Options{Flags: LabelImage | closed, MaxDistance: 3}
 			whole, grown := make([]float32, len(c.set)), make([]int32, len(c.set))
 			must(t, context.Distance(Of(c.set, c.size...), Of(whole, c.size...), None, between))
 			must(t, context.Voronoi(Of(c.set, c.size...), Of(grown, c.size...), sites))
@@ -127,8 +146,7 @@ func TestMapsOfSlabsOfLabelImages(t *testing.T) {
 			distance, labels := make([]float32, len(c.set)), make([]int32, len(c.set))
 			for k := 0; k < c.slabs(); k++ {
 				slab := Slab{Start: int64(c.starts[k]), Extent: c.rows()}
-				_, slab.Above = mergedLabels(t, told[:k])
-				slab.Below, _ = mergedLabels(t, told[k+1:])
+				slab.Above, slab.Below = outsideOfSlab(t, told, k, c.rows(), isRing)
 				must(t, context.SlabDistance(slabOf(c, c.set, k), slab, slabOf(c, distance, k), None, between))
 				must(t, context.SlabVoronoi(slabOf(c, c.set, k), slab, slabOf(c, labels, k), sites))
 			}

@@ -259,7 +259,7 @@ void summary(const SummaryJob &job, void *memory, cudaStream_t stream, const Pro
 }
 
 size_t labels_of_sites_bytes(const DistanceJob &job) {
-    return job.values && job.is_slab() ? 2 * static_cast<size_t>(job.columns()) * sizeof(int64_t) : 0;
+    return job.values && job.is_slab() ? 3 * static_cast<size_t>(job.columns()) * sizeof(int64_t) : 0;
 }
 
 LabelValues labels_of_sites(const DistanceJob &job, void *scratch, cudaStream_t stream) {
@@ -269,9 +269,13 @@ LabelValues labels_of_sites(const DistanceJob &job, void *scratch, cudaStream_t 
     auto &page_locked = *static_cast<PageLocked *>(job.slab.page_locked);
     const size_t bytes = labels_of_sites_bytes(job);
     auto *const room = static_cast<int64_t *>(page_locked.at_least(bytes)), *to = static_cast<int64_t *>(scratch);
-    std::fill_n(room, 2 * columns, 0);
-    if (labels.above) std::copy_n(labels.above, columns, room), labels.above = to;
-    if (labels.below) std::copy_n(labels.below, columns, room + columns), labels.below = to + columns;
+    std::fill_n(room, 3 * columns, 0);
+    const auto take = [&](const int64_t *&array, int place) {
+        if (array) std::copy_n(array, columns, room + place * columns), array = to + place * columns;
+    };
+    take(labels.rows_above, 0);
+    take(labels.above, 1);
+    take(labels.below, 2);
     check(cudaMemcpyAsync(to, room, bytes, cudaMemcpyHostToDevice, stream), "copying the labels outside of a slab");
     page_locked.is_read(stream);
     return labels;

@@ -126,9 +126,16 @@ class DistanceCut : Cut {
         for (int64_t i = 0; i < slabs_; ++i) {
             int64_t *const row = rows.data() + (is_first ? slabs_ - 1 - i : i) * numbers();
             std::copy_n(row, count, own.begin());
-            for (size_t c = 0; c < count; ++c) row[c] = sites[c] == none ? around[c] : sites[c];
+            std::copy_n(sites.begin(), count, row);
+            if (is_ring()) close(row, end, around);
             take(sites, own.data());
         }
+    }
+
+    void close(int64_t *row, slabs::End end, const std::vector<int64_t> &around) const {
+        if (by_labels()) return slabs::close_runs(job_.columns(), end, job_.set.size[axis_], around.data(), row);
+        for (size_t c = 0; c < around.size(); ++c)
+            if (row[c] == slabs::no_row(end)) row[c] = around[c];
     }
 
     /// What a slab tells of the set or, as side 1, of its complement.  The set comes last: the map goes on from there.
@@ -156,9 +163,8 @@ class DistanceCut : Cut {
 
 bool can_be_cut(const apsis_context &context, const DistanceJob &job) {
     const bool has_chessboard_sites = job.measure.metric == APSIS_CHESSBOARD && job.nearest;
-    const bool is_ring_of_labels = (job.labels || job.values) && job.periodic.along[job.axes - 1];
     return context.own_memory() == APSIS_DEVICE && is_on_host(job.set) && is_on_host(job.distance) && is_on_host(job.nearest) &&
-           !job.is_slab() && job.method == APSIS_AUTO && (job.is_batch() || !(has_chessboard_sites || is_ring_of_labels));
+           !job.is_slab() && job.method == APSIS_AUTO && (job.is_batch() || !has_chessboard_sites);
 }
 
 void run_in_slabs(apsis_context &context, const DistanceJob &job) {

@@ -19,16 +19,17 @@ std::vector<int64_t> runs_of_row(apsis_context &context, const View &set, int ax
     return told;
 }
 
-std::vector<Edge> edges_of(const apsis_slab &slab, int64_t rows) {
+std::vector<Edge> edges_of(const apsis_slab &slab, const DistanceJob &job) {
     std::vector<Edge> edges;
-    const int64_t end = slab.start + rows;
-    if (slab.start > 0) edges.push_back({"above", slabs::End::LAST, slab.above, slab.start, slab.start - 1});
-    if (end < slab.extent) edges.push_back({"below", slabs::End::FIRST, slab.below, end - 1, end});
+    const int64_t start = slab.start, end = start + job.set.size[job.axes - 1], extent = slab.extent;
+    const bool is_ring = job.periodic.along[job.axes - 1] && job.is_slab();
+    if (start > 0 || is_ring) edges.push_back({"above", slabs::End::LAST, slab.above, start, (start > 0 ? start : extent) - 1});
+    if (end < extent || is_ring) edges.push_back({"below", slabs::End::FIRST, slab.below, end - 1, end < extent ? end : 0});
     return edges;
 }
 
 BeyondLabels::BeyondLabels(apsis_context &context, const apsis_slab &slab, DistanceJob &job) {
-    for (const Edge &edge : edges_of(slab, job.set.size[job.axes - 1])) {
+    for (const Edge &edge : edges_of(slab, job)) {
         const bool is_above = edge.end == slabs::End::LAST;
         std::vector<int64_t> &rows = is_above ? above_ : below_;
         const std::vector<int64_t> own = runs_of_row(context, job.set, job.axes, edge.row - job.slab.start, edge.end);

@@ -19,8 +19,8 @@ struct Edge {
     int64_t row, beside;  // of the image: the slab's own one, and the one next to it
 };
 
-/// The edges of a slab that lie inside the image.
-std::vector<Edge> edges_of(const apsis_slab &slab, int64_t rows);
+/// The edges of a slab beside which the image has rows.
+std::vector<Edge> edges_of(const apsis_slab &slab, const DistanceJob &job);
 
 /// Where distances lead from the labels of a slab, beyond its rows.  The job, which has pixels, points there.
 class BeyondLabels {

@@ -58,12 +58,13 @@ void check_beside(const char *name, const int64_t *const (&sites)[2], int64_t co
 }
 
 /// Checks the caller's runs on one side of a slab, beyond their rows: those rows have been checked as sites.
-void check_runs(const char *name, const int64_t *runs, int64_t columns, slabs::End end, int64_t extent) {
+void check_runs(const char *name, const int64_t *runs, int64_t columns, slabs::End end, int64_t extent, bool is_ring) {
     for (int64_t c = 0; runs && c < columns; ++c) {
         if (runs[c] == no_row(end)) continue;
         const int64_t beyond = runs[columns + c];
-        const int64_t least = end == slabs::End::LAST ? -1 : runs[c] + 1;
-        const int64_t most = end == slabs::End::LAST ? runs[c] - 1 : extent;
+        const bool is_last = end == slabs::End::LAST;
+        const int64_t least = is_last ? -1 : is_ring ? 0 : runs[c] + 1;
+        const int64_t most = !is_last ? extent : is_ring ? extent - 1 : runs[c] - 1;
         if (beyond < least || beyond > most)
             throw Error(APSIS_ERROR_ARGUMENT,
                         "slab: %s[%lld] is %lld, the row beyond the run of row %lld, but must be from %lld to %lld", name,
@@ -101,11 +102,6 @@ Periodic check_slab_periodic(const apsis_options &options, const DistanceJob &jo
     size[job.axes - 1] = job.slab.extent;
     const Periodic periodic = read_periodic("the image", options, size, job.axes);
     if (periodic.any()) check_periodic(options);
-    if (periodic.along[job.axes - 1] && options.flags & APSIS_LABELS)
-        throw Error(APSIS_ERROR_UNSUPPORTED,
-                    "options: APSIS_PERIODIC_%c is set with APSIS_LABELS, but along that axis the slabs of a label image are "
-                    "cut, and in this version they do not close on themselves",
-                    job.axes == 3 ? 'Z' : 'Y');
     return periodic;
 }
 
@@ -147,8 +143,8 @@ SlabMap check_slab_map(const apsis_context &context, const apsis_image *set, con
     check_sites("above", slab->above, job.columns(), -1, 0, above_end);
     check_sites("below", slab->below, job.columns(), INT64_MAX, below_begin, extent);
     if (map.by_labels())
-        for (const Edge &edge : edges_of(*slab, job.set.size[job.axes - 1]))
-            check_runs(edge.name, edge.told, job.columns(), edge.end, slab->extent);
+        for (const Edge &edge : edges_of(*slab, job))
+            check_runs(edge.name, edge.told, job.columns(), edge.end, slab->extent, is_ring);
     job.slab.above[0] = slab->above, job.slab.below[0] = slab->below;
     if (job.is_signed) {
         check_sites("complement_above", slab->complement_above, job.columns(), -1, 0, above_end);
@@ -214,6 +210,12 @@ void apsis_slab_merge_labels(int64_t columns, const int64_t *first, const int64_
                              int64_t *all_last) {
     if (first && all_first) slabs::merge_runs(columns, slabs::End::FIRST, first, all_first);
     if (last && all_last) slabs::merge_runs(columns, slabs::End::LAST, last, all_last);
+}
+
+void apsis_slab_close_labels(int64_t columns, int64_t extent, const int64_t *first, const int64_t *last, int64_t *all_first,
+                             int64_t *all_last) {
+    if (first && all_first) slabs::close_runs(columns, slabs::End::FIRST, extent, first, all_first);
+    if (last && all_last) slabs::close_runs(columns, slabs::End::LAST, extent, last, all_last);
 }
 
 apsis_status apsis_slab_distance(apsis_context *context, const apsis_image *set, const apsis_slab *slab,

@@ -19,9 +19,10 @@ void with_label_type(apsis_type type, Body body) {
 struct LabelValues {
     View image;
     bool is_packed;  // pixels lie one after the other, whatever their distance: an index is a place
-    // Of a slab: the pixels of the image before it, and in each column the labels of the sites beyond it.
+    // Of a slab: the pixels of the image before it, and in each column the labels of the sites beyond it.  The rows of those
+    // above tell which is which: around an image that closes on itself either may lie on any side.
     int64_t before = 0, columns = 1;
-    const int64_t *above = nullptr, *below = nullptr;
+    const int64_t *rows_above = nullptr, *above = nullptr, *below = nullptr;
 
     explicit LabelValues(const View &labels) : image(labels) {
         const int64_t row = image.stride[0] * image.size[0];
@@ -33,6 +34,7 @@ struct LabelValues {
     template <class Job>
     static LabelValues of_sites(const Job &job) {
         LabelValues labels(job.values);
+        labels.rows_above = job.slab.above[0];
         labels.above = job.slab.above_labels, labels.below = job.slab.below_labels;
         labels.columns = job.columns();
         labels.before = job.slab.start * labels.columns;
@@ -41,11 +43,15 @@ struct LabelValues {
 
     APSIS_BOTH int64_t at(int64_t index) const {
         index -= before;
-        if (index < 0) return above[(index + before) % columns];
-        if (index >= image.pixels()) return below[(index + before) % columns];
+        if (index < 0 || index >= image.pixels()) return beyond((index + before) / columns, (index + before) % columns);
         if (is_packed) return value_at(image, image.data, index);
         const int64_t width = image.size[0], height = image.size[1];
         return value_at(image, image.row(index / width % height, index / width / height), index % width);
+    }
+
+  private:
+    APSIS_BOTH int64_t beyond(int64_t row, int64_t column) const {
+        return above && rows_above[column] == row ? above[column] : below[column];
     }
 };
 

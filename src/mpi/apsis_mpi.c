@@ -71,19 +71,24 @@ static void pass_along(call *c, bool is_up, int64_t *mine, int64_t *found, int64
             pass(c, RECEIVED, others, told, before);
             merge(c, is_up, count, others, own);
             if (pieces[1]) scatter(c, count, others, found + i);
+            if (pieces[0]) scatter(c, count, own, mine + i);
         }
         if (next >= 0 && next < c->size) pass(c, SENT, own, told, next);
     }
 }
 
-/** Around an image that closes on itself, where no rank above has a row, or none below, the nearest one of all.  rows: some of
- *  those found, first and last. */
+/** Around an image that closes on itself, where no rank above has a row, or none below, the nearest one of all; runs go on
+ *  there.  rows: what has come along, first and last, of which the ends of the chain have that of all ranks. */
 static void pass_around(call *c, int64_t *const rows[2], int64_t *const found[2]) {
-    combine(c, rows[0], c->columns, MPI_INT64_T, 8, MPI_MIN);
-    combine(c, rows[1], c->columns, MPI_INT64_T, 8, MPI_MAX);
-    for (int64_t i = 0; i < c->columns; ++i) {
-        if (c->rank == 0 || found[0][i] < 0) found[0][i] = rows[1][i];
-        if (c->rank + 1 == c->size || found[1][i] == INT64_MAX) found[1][i] = rows[0][i];
+    const int64_t numbers = told_of(c) * c->columns;
+    for (int64_t i = 0; i < numbers && c->rank == 0; ++i) found[0][i] = -1;
+    for (int64_t i = 0; i < numbers && c->rank + 1 == c->size; ++i) found[1][i] = INT64_MAX;
+    pass_to_all(c, rows[0], numbers, 0);
+    pass_to_all(c, rows[1], numbers, c->size - 1);
+    if (has_labels(c)) apsis_slab_close_labels(c->columns, c->extent, rows[0], rows[1], found[1], found[0]);
+    for (int64_t i = 0; i < c->columns && !has_labels(c); ++i) {
+        if (found[0][i] < 0) found[0][i] = rows[1][i];
+        if (found[1][i] == INT64_MAX) found[1][i] = rows[0][i];
     }
 }
 
@@ -96,7 +101,7 @@ static bool tell_columns(call *c, const apsis_image *set, const apsis_options *o
     if (!agree(c, NULL, 0)) return false;
     pass_along(c, false, work[1], found[0], pieces);
     pass_along(c, true, work[0], found[1], pieces);
-    if (is_ring(c, set) && !has_labels(c)) pass_around(c, work, found);
+    if (is_ring(c, set)) pass_around(c, work, found);
     return !c->is_broken;
 }
 

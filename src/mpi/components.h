@@ -126,11 +126,11 @@ static bool number_image(call *c, tree *t, bool all_want_parts, int64_t *count, 
                                     count, options));
     }
     if (!agree(c, NULL, 0)) return false;
-    pass_to_all(c, count, 1);
+    pass_to_all(c, count, 1, 0);
     if (!all_want_parts) return !c->is_broken;
     if (c->rank > 0) grow_parts(c, t, *count);
     if (!agree(c, NULL, 0)) return false;
-    pass_to_all(c, t->parts, *count * PART);
+    pass_to_all(c, t->parts, *count * PART, 0);
     return !c->is_broken;
 }
 

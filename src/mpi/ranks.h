@@ -128,11 +128,11 @@ static void pass(call *c, bool is_sent, void *numbers, int64_t count, int other)
     }
 }
 
-/** Numbers of rank 0 to all ranks. */
-static void pass_to_all(call *c, void *numbers, int64_t count) {
+/** Numbers of one rank to all ranks. */
+static void pass_to_all(call *c, void *numbers, int64_t count, int from) {
     int64_t *const all = numbers;
     for (int64_t i = 0; i < count; i += LARGEST)
-        TRY_MPI(c, MPI_Bcast(all + i, (int)least_of(count - i, LARGEST), MPI_INT64_T, 0, c->comm));
+        TRY_MPI(c, MPI_Bcast(all + i, (int)least_of(count - i, LARGEST), MPI_INT64_T, from, c->comm));
 }
 
 /** Combines the numbers of all ranks, of 4 or 8 bytes each. */

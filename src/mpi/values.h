@@ -122,12 +122,12 @@ static int64_t find_records(call *c, records *r, const apsis_image *labels, cons
     tell_records(c, r, labels, c->start > 0 || is_ring(c, labels) ? before : NULL, options);
     if (!agree(c, NULL, 0) || !gather_records(c, r, options)) return 0;
     all = r->count;
-    pass_to_all(c, &all, 1);
+    pass_to_all(c, &all, 1, 0);
     if (!wants) return all;
     if (c->rank > 0) make_room(c, r, all);
     if (!agree(c, NULL, 0)) return 0;
     r->count = all;
-    pass_to_all(c, r->numbers, numbers_of(r));
+    pass_to_all(c, r->numbers, numbers_of(r), 0);
     return all;
 }
 

@@ -21,6 +21,21 @@ void merge_runs(int64_t columns, End end, const int64_t *told, int64_t *all) {
     }
 }
 
+void close_runs(int64_t columns, End end, int64_t extent, const int64_t *around, int64_t *all) {
+    const bool first = end == End::FIRST;
+    const int64_t outside = first ? extent : -1, seam = first ? 0 : extent - 1;
+    for (int64_t c = 0; c < columns; ++c) {
+        const int64_t *const farther = around + c;
+        int64_t *const run = all + c;
+        if (run[0] == no_row(end))
+            for (int i = 0; i < 3; ++i) run[i * columns] = farther[i * columns];
+        if (run[0] == no_row(end) || run[columns] != outside) continue;
+        // The run goes up to the seam.  If it goes on behind it, up to where it began, it has no end.
+        const bool goes_on = farther[0] == seam && farther[2 * columns] == run[2 * columns];
+        run[columns] = goes_on ? farther[columns] : seam;
+    }
+}
+
 std::vector<int64_t> others_beyond(int64_t columns, End end, const int64_t *own, const int64_t *told, int64_t beside,
                                    int64_t extent) {
     std::vector<int64_t> rows(static_cast<size_t>(columns));

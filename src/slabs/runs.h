@@ -21,6 +21,9 @@ constexpr int64_t no_row(End end) { return end == End::FIRST ? INT64_MAX : -1; }
 /// Merges what adjacent slabs tell, into `all`.
 void merge_runs(int64_t columns, End end, const int64_t *told, int64_t *all);
 
+/// Around an image that closes on itself: adds to what slabs beyond one tell, `all`, what all slabs tell, `around`.
+void close_runs(int64_t columns, End end, int64_t extent, const int64_t *around, int64_t *all);
+
 /// The nearest pixels of another value than a slab's outermost row has, beyond that row.  `own` is what that row tells of
 /// itself, `told` the runs beyond it (End::LAST above the slab), or nullptr where there is no label, and `beside` the row there.
 std::vector<int64_t> others_beyond(int64_t columns, End end, const int64_t *own, const int64_t *told, int64_t beside,

@@ -2,6 +2,7 @@
 #include "tool/run.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 
 #include "tool/failure.h"
@@ -54,7 +55,7 @@ void Run::plan(Maps maps) {
     demand.devices = device_.count();
     demand.step = request_.writing.tiled && shape().dimensions == 2 ? kTileSide : 1;
     demand.numbers = [&](std::int64_t slabs) {
-        if (maps.entry > 0) return std::int64_t{slabs > 1};  // the row before a slab
+        if (maps.entry > 0) return slabs > 1 ? 1 + at_once(slabs) : 0;  // the last row, and those before slabs
         return (maps.transform == APSIS_COMPONENTS ? SlabComponents::numbers : SlabMaps::numbers)(slabs, maps.options);
     };
     demand.looks_once = looks_once_ = maps.entry > 0;
@@ -76,9 +77,11 @@ void Run::plan(Maps maps) {
     cut_ = cut_to_fit(demand, given.value_or(free_memory() / 2), given.value_or(physical_memory()));
 }
 
-/// What the library needs in host memory for a slab.
+/// What the library needs in host memory for a slab, and what tables have at first.
 std::int64_t Run::scratch(const Maps &maps, const Shape &slab) const {
-    if (!maps.whole.empty() || device_.number() != APSIS_CPU) return 0;
+    const std::int64_t devices = at_once((shape().extent() + slab.extent() - 1) / slab.extent());
+    const std::int64_t tables = maps.entry * first_room(slab) * (devices > 1 ? 1 + devices : 1);
+    if (!maps.whole.empty() || device_.number() != APSIS_CPU) return tables;
     apsis_image images[3] = {};
     const apsis_image *call[3] = {};
     const auto describe = [&](size_t place, apsis_type type) {
@@ -94,7 +97,7 @@ std::int64_t Run::scratch(const Maps &maps, const Shape &slab) const {
     apsis_options options = maps.options;
     if (slab.extent() < shape().extent()) options.flags &= ~cut_axis();
     device_.check(apsis_workspace_size(device_.context(), maps.transform, call, count, &options, &bytes));
-    if (maps.entry > 0) return static_cast<std::int64_t>(bytes) + maps.entry * first_room(slab);
+    if (maps.entry > 0) return static_cast<std::int64_t>(bytes) + tables;
     if (pages) return static_cast<std::int64_t>(bytes);
     // What the library says of slabs: of distances at most twice; of components little more, for the runs in two rows.
     return static_cast<std::int64_t>(bytes) * (distance ? 2 : 1) + (distance ? 0 : 16 * slab.columns());
@@ -107,18 +110,48 @@ void Run::read() {
     end_of("read");
 }
 
-void Run::each_read(const std::function<void(std::int64_t start, const Raster &set)> &take) {
-    for (std::int64_t slab = 0; slab < cut_.slabs; ++slab) {
-        progress_.slab(slab, cut_.slabs);
-        progress_.phase("reading");
-        const BinaryImage part = set_.read_part(progress_, cut_.start(slab), extent_of(slab));
-        image_.sites += part.sites;
-        warnings_.insert(warnings_.end(), part.warnings.begin(), part.warnings.end());
-        end_of("read");
-        progress_.phase("computing");
-        take(cut_.start(slab), part.marks);
-        end_of("transform");
-    }
+BinaryImage Run::read_slab(std::int64_t slab) {
+    if (slab > 0) end_of("transform");
+    progress_.slab(slab, cut_.slabs);
+    progress_.phase("reading");
+    BinaryImage part = set_.read_part(progress_, cut_.start(slab), extent_of(slab));
+    image_.sites += part.sites;
+    warnings_.insert(warnings_.end(), part.warnings.begin(), part.warnings.end());
+    end_of("read");
+    progress_.phase("computing");
+    return part;
+}
+
+void Run::each_read(const ReadBody &read, const ReadBody &make, const ReadBody &take) {
+    constexpr std::int64_t kStopped = -1;
+    std::vector<BinaryImage> parts(static_cast<size_t>(devices()));
+    std::atomic<std::int64_t> turn{0};  // the slab that is read next
+    const auto read_in_turn = [&](int device, std::int64_t slab) {
+        for (std::int64_t now; (now = turn) != slab; turn.wait(now))
+            if (now == kStopped) throw Interrupted{0};  // what stopped the slab before is what is told
+        BinaryImage &part = parts[static_cast<size_t>(device)];
+        part = BinaryImage();
+        part = read_slab(slab);
+        read(device, cut_.start(slab), part.marks);
+    };
+    const auto pass_on = [&turn](std::int64_t next) {
+        turn = next;
+        turn.notify_all();
+    };
+    make_and_take(
+        devices(), cut_.slabs,
+        [&](int device, std::int64_t slab) {
+            try {
+                read_in_turn(device, slab);
+            } catch (...) {
+                pass_on(kStopped);
+                throw;
+            }
+            pass_on(slab + 1);
+            make(device, cut_.start(slab), parts[static_cast<size_t>(device)].marks);
+        },
+        [&](int device, std::int64_t slab) { take(device, cut_.start(slab), parts[static_cast<size_t>(device)].marks); });
+    end_of("transform");
 }
 
 InputSettings Run::settings_of_another(bool labels) const {

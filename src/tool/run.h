@@ -67,8 +67,10 @@ class Run {
     void plan(Maps maps);
     /// Reads the set, unless its slabs are looked at once.
     void read();
-    /// Reads them, and calls take(start, set) for each.
-    void each_read(const std::function<void(std::int64_t start, const Raster &set)> &take);
+    /// Reads them, and calls read(device, start, set) for each: from the first one to the last.  Meanwhile others are made and
+    /// taken as each_slab() has it.
+    using ReadBody = std::function<void(int device, std::int64_t start, const Raster &set)>;
+    void each_read(const ReadBody &read, const ReadBody &make, const ReadBody &take);
     /// Opens another input, of the same pages: the set of its non-zero samples, or their labels.
     SetFile open_another(const std::string &path, bool labels) const;
     /// Reads it.  It must have the same size.
@@ -94,7 +96,7 @@ class Run {
     using SlabBody = std::function<void(int device, std::int64_t slab)>;
     void each_slab(const char *phase, const SlabBody &make, const SlabBody &take);
     /// How many devices have slabs.
-    int devices() const { return static_cast<int>(std::min<std::int64_t>(device_.count(), cut_.slabs)); }
+    int devices() const { return static_cast<int>(at_once(cut_.slabs)); }
     /// A raster of a map that has no slabs.
     Raster map(apsis_type type, const char *what) const { return Raster(type, shape(), what); }
     /// A raster of a map with room for a slab, for each device; without memory if the map is not wanted.
@@ -130,7 +132,9 @@ class Run {
     void each_slab(const char *phase, std::int64_t from, std::int64_t to, const SlabBody &make, const SlabBody &take);
     /// The flag of the axis that slabs are cut across.
     std::uint32_t cut_axis() const { return std::uint32_t{APSIS_PERIODIC_X} << (shape().dimensions - 1); }
+    std::int64_t at_once(std::int64_t slabs) const { return std::min<std::int64_t>(device_.count(), slabs); }
     std::int64_t scratch(const Maps &maps, const Shape &slab) const;
+    BinaryImage read_slab(std::int64_t slab);
     TiffImage tiff_of(apsis_type type) const;
     std::string size() const;
     InputSettings settings_of_another(bool labels) const;

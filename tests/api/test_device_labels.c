@@ -39,12 +39,19 @@ static void check_distances(bench *one, bench *other, const problem *p, const gi
     free_outputs(&got);
 }
 
+/** Closes some of the axes along which a map may be cut. */
+static void close_some(problem *p, int axes, int which) {
+    for (int a = 0; a < axes; ++a)
+        if (which >> a & 1 && p->size[a] > 1) p->options.flags |= (uint32_t)APSIS_PERIODIC_X << a;
+}
+
 /** Runs a call on a label image, with some of the options that it takes, by `i`. */
 static void check_call(int call, bench *one, bench *other, problem p, int i) {
     const apsis_type type = label_types[i % 4];
     const int axes = p.ndim == 3 && !(p.options.flags & APSIS_SLICES) ? 3 : 2;
     const unsigned layout = i % 3 ? PACKED : (unsigned)(i % LAYOUTS);
     p.options.flags |= APSIS_LABELS;
+    if (call <= CELLS) close_some(&p, axes, i / 2 % 8);
     if (call == DISTANCES) {
         p.options.metric = i % 5 ? APSIS_EUCLIDEAN : APSIS_CITY_BLOCK;
         if (i % 2) p.options.flags |= APSIS_BORDER;

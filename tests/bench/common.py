@@ -111,7 +111,16 @@ def each_mask(path, ndim, side):
         yield name.decode(), fill_mask(path, name, (side,) * ndim)
 
 
+def number(index, default):
+    """An argument of the command line that is a whole number; the default if it is left out, or `-`."""
+    word = sys.argv[index] if len(sys.argv) > index else "-"
+    if word == "-":
+        return default
+    if not word.isdigit():
+        sys.exit(f"{sys.argv[0]}: argument {index} is '{word}', but must be a whole number, or - for {default}")
+    return int(word)
+
+
 def arguments():
     """The two libraries, the sides in 2-D and 3-D, and the threads, of the command line."""
-    number = lambda index, default: int(sys.argv[index]) if len(sys.argv) > index else default
     return sys.argv[1], sys.argv[2], number(3, 4096), number(4, 256), number(5, len(os.sched_getaffinity(0)))

@@ -13,7 +13,7 @@ import time
 import numpy as np
 from skimage.graph import MCP_Geometric
 
-from common import F32, I32, U8, U16, Apsis, view
+from common import F32, I32, U8, U16, Apsis, number, view
 
 KINDS = {np.dtype(np.uint8): U8, np.dtype(np.uint16): U16, np.dtype(np.float32): F32}
 
@@ -40,7 +40,7 @@ def thread_milliseconds(call, runs):
 
 
 def main():
-    library, side = sys.argv[1], int(sys.argv[3]) if len(sys.argv) > 3 else 2048
+    library, side = sys.argv[1], number(3, 2048)
     apsis = Apsis(library, 1)
     print("costs,type,size,apsis_ms,apsis_nearest_ms,skimage_ms,ratio")
     for name, costs in images(side):

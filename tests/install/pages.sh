@@ -44,7 +44,7 @@ tells apsis_mpi apsis_mpi_message apsis_mpi_extent apsis_mpi_distance apsis_mpi_
 
 [ $# -eq 2 ] || exit 0
 page apsis 1
-for verb in $("$2" --help | sed -nE 's/^  ([a-z]+)  .*/\1/p' | grep -vx help); do
+for verb in $("$2" --help | sed -nE 's/^  ([a-z][a-z-]*)  .*/\1/p' | grep -vx help); do
     sed -n "/^\.SS apsis $verb /,/^\.S[SH] [^a]*$/p" "$work/apsis.1.txt" >"$work/verb"
     for option in $("$2" help "$verb" | grep -oE '^  (-[a-z], )?--[a-z-]+' | grep -oE -- '--.*'); do
         grep -qE -- "^(-., )?$option( |$)" "$work/verb" || { echo "apsis(1) does not tell of $verb $option"; exit 1; }

@@ -96,8 +96,6 @@ void arguments(void) {
     ALL_REFUSED(s.options.flags = APSIS_LABELS | APSIS_BORDER, CELLS, APSIS_ERROR_ARGUMENT, "APSIS_BORDER");
     ALL_REFUSED(s.options.flags = APSIS_LABELS, PATHS, APSIS_ERROR_UNSUPPORTED, "APSIS_LABELS is set, but a slab");
     ALL_REFUSED(s.options.flags = APSIS_LABELS | APSIS_COMPLEMENT, REACH, APSIS_ERROR_ARGUMENT, "values have no complement");
-    ALL_REFUSED(s.options.flags = APSIS_LABELS | APSIS_PERIODIC_Y, MAP, APSIS_ERROR_UNSUPPORTED,
-                "APSIS_PERIODIC_Y is set with");
     ALL_REFUSED(s.options.flags = APSIS_PERIODIC_Z, LABELS, APSIS_ERROR_ARGUMENT, "APSIS_PERIODIC_Z is set, but ndim is 2");
     ALL_REFUSED((s.options.flags = APSIS_LABELS, s.options.delta = 2), LABELS, APSIS_ERROR_UNSUPPORTED,
                 "delta is 2, but values in slabs must be equal");

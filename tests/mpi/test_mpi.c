@@ -63,7 +63,6 @@ static void check_map(problem *p) {
     if (!by_labels && roll(2) && !is_voronoi) p->options.flags |= APSIS_SIGNED;
     if (!is_voronoi && p->options.flags && roll(3) == 0) p->options.flags |= APSIS_BORDER;
     draw_periodic(p);
-    if (by_labels) p->options.flags &= ~((uint32_t)APSIS_PERIODIC_X << (p->ndim - 1)); /* their slabs do not close there */
     if (roll(4) == 0) p->options.max_distance = 1 + (double)roll(12);
     if (roll(3) == 0 && (is_voronoi || type > APSIS_I64) && p->options.metric != APSIS_CHESSBOARD)
         for (int a = 0; a < 3; ++a) p->options.spacing[a] = 1 + (double)roll(3);

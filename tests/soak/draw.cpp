@@ -289,8 +289,7 @@ Layout draw_layout(Dice &dice) {
 bool has_slabs(const Problem &p) {
     const apsis_options &o = p.options;
     if (o.method != APSIS_AUTO || o.flags & APSIS_SLICES) return false;
-    const bool is_ring = o.flags & uint32_t(APSIS_PERIODIC_X) << (p.ndim - 1);
-    if (o.flags & APSIS_LABELS && (p.transform != APSIS_DISTANCE || is_ring)) return false;
+    if (o.flags & APSIS_LABELS && p.transform != APSIS_DISTANCE) return false;
     if (p.transform == APSIS_DISTANCE) return o.metric <= APSIS_CITY_BLOCK || (o.metric == APSIS_CHESSBOARD && !p.type[SECOND]);
     return (p.transform == APSIS_GEODESIC && !has_knight(p)) || p.transform == APSIS_COMPONENTS;
 }

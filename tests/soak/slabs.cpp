@@ -113,7 +113,9 @@ void run_distance(apsis_context *context, const Problem &p, const Route &route, 
             std::vector<int64_t> last = none_above, first = none_below;
             for (const Slab &each : slabs)
                 merge(columns, each.first[side].data(), each.last[side].data(), first.data(), last.data());
-            for (size_t c = 0; c < last.size(); ++c) {
+            if (p.options.flags & APSIS_LABELS)
+                apsis_slab_close_labels(columns, extent, first.data(), last.data(), below[0].data(), above[0].data());
+            for (size_t c = 0; c < last.size() && !(p.options.flags & APSIS_LABELS); ++c) {
                 if (above[side][c] < 0) above[side][c] = last[c];
                 if (below[side][c] == INT64_MAX) below[side][c] = first[c];
             }

@@ -70,10 +70,13 @@ static void merge_some(const problem *p, const told *of, int begin, int end, cha
 static void merge_around(const problem *p, const told *of, int slabs, chance *c, int64_t *above, int64_t *below) {
     int64_t *first = take_columns(p, INT64_MAX), *last = take_columns(p, -1);
     merge_some(p, of, 0, slabs, c, first, last);
-    for (int64_t i = 0; i < columns_of(p); ++i) {
-        if (above[i] < 0) above[i] = last[i];
-        if (below[i] == INT64_MAX) below[i] = first[i];
-    }
+    if (p->options.flags & APSIS_LABELS)
+        apsis_slab_close_labels(columns_of(p), rows_of(p), first, last, below, above);
+    else
+        for (int64_t i = 0; i < columns_of(p); ++i) {
+            if (above[i] < 0) above[i] = last[i];
+            if (below[i] == INT64_MAX) below[i] = first[i];
+        }
     free(first);
     free(last);
 }

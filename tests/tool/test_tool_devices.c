@@ -87,6 +87,93 @@ static void test_images(void **state) {
     }
 }
 
+/* Tables of labels, of few values or of more than there is room for. */
+static const struct {
+    const char *words;
+    bool is_whole;
+} kTables[] = {
+    {"statistics in.tif", false},
+    {"contacts in.tif --connectivity 8 --spacing 2,3", false},
+    {"contacts in.tif --periodic x", false},
+    {"contacts in.tif --periodic y", true},
+    {"measures in.tif", true},
+};
+static const struct {
+    const char *words;
+    bool is_whole;
+} kTablesOfPages[] = {
+    {"statistics in.tif", false},
+    {"statistics in.tif --volume", false},
+    {"contacts in.tif --connectivity 8", false},
+    {"contacts in.tif --volume --connectivity 18", false},
+    {"measures in.tif --volume", true},
+};
+static const Layout kWords = {.bits = 16, .photometric = PHOTOMETRIC_MINISBLACK, .rows = 4};
+
+static void draw_labels(int width, int height, int pages, int side) {
+    uint32_t seed = 8;
+    for (int i = 0; i < width * height * pages; ++i) {
+        const int x = i % width, y = i / width % height, z = i / width / height;
+        samples[i] = next_random(&seed) % 9 ? (x / side + y / side * 61 + z / side * 7) % 5000 : 0;
+    }
+    write_tiff("in.tif", &kWords, width, height, pages);
+}
+
+static void compare_tables(const char *words, bool is_whole) {
+    static const char *const devices[] = {"0", "all", "0,0", "0,0,0,0"};
+    succeed("%s --output whole.csv --overwrite --device cpu", words);
+    setenv("LD_PRELOAD", APSIS_FAKE, 1);
+    for (int d = 0; d < 4; ++d) {
+        succeed("%s --output out.csv --overwrite --json --devices %s", words, devices[d]);
+        const long long slabs = number_after(out_text, "\"slabs\": "), memory = number_after(out_text, "\"memory\": ");
+        assert_true(is_whole ? slabs == 1 : slabs >= d);
+        assert_same(words, "out.csv", "whole.csv");
+        for (int share = 2; share <= 6 && !is_whole; ++share) {
+            const int code =
+                run("%s --output out.csv --overwrite --json --devices %s --memory %lld", words, devices[d], memory * share / 4);
+            assert_true(code == 0 || code == 14);
+            if (code == 0) assert_same(words, "out.csv", "whole.csv");
+        }
+    }
+    unsetenv("LD_PRELOAD");
+    start(NULL);
+}
+
+static void test_tables(void **state) {
+    (void)state;
+    for (int side = 2; side <= 30; side += 28) {
+        for (size_t i = 0; i < sizeof kTables / sizeof *kTables; ++i) {
+            draw_labels(BIG_WIDTH, BIG_HEIGHT, 1, side);
+            compare_tables(kTables[i].words, kTables[i].is_whole);
+        }
+        for (size_t i = 0; i < sizeof kTablesOfPages / sizeof *kTablesOfPages; ++i) {
+            draw_labels(70, 100, 30, side);
+            compare_tables(kTablesOfPages[i].words, kTablesOfPages[i].is_whole);
+        }
+    }
+}
+
+/* A damaged strip, which one of several devices is to read; and a table that takes too much. */
+static void test_failing_tables(void **state) {
+    (void)state;
+    draw_labels(BIG_WIDTH, BIG_HEIGHT, 1, 2);
+    setenv("LD_PRELOAD", APSIS_FAKE, 1);
+    assert_int_equal(run("statistics in.tif --devices 0,0,0 --memory 60000"), 14);
+    assert_in(err_text, " values, and a table needs 96 bytes for each\n");
+    TIFF *tiff = TIFFOpen("in.tif", "r+");
+    uint8_t data[1 << 14];
+    const tmsize_t size = TIFFReadRawStrip(tiff, 30, data, sizeof data);
+    TIFFWriteRawStrip(tiff, 30, data, size / 2);
+    TIFFClose(tiff);
+    for (int i = 0; i < 2; ++i) {
+        assert_int_equal(run("%s in.tif --output t.csv --devices 0,0,0", i ? "contacts" : "statistics"), 1);
+        assert_in(err_text, "cannot read 'in.tif': it has only ");
+        assert_string_equal(out_text, "");
+        assert_files(1);
+    }
+    unsetenv("LD_PRELOAD");
+}
+
 static void test_refused(void **state) {
     (void)state;
     draw(BIG_WIDTH, BIG_HEIGHT, 1);
@@ -104,6 +191,9 @@ static void test_refused(void **state) {
         {"geodesic in.tif in.tif out.tif --devices 0,1", "unknown option '--devices'", 2},
         {"eccentricity in.tif out.tif --devices all", "unknown option '--devices'", 2},
         {"distance in.tif out.tif --devices 0,7", "device is 7", 13},
+        {"statistics in.tif --devices 0,7", "device is 7", 13},
+        {"contacts in.tif --devices 0 --device 0", "--device and --devices both say where to compute", 2},
+        {"measures in.tif --devices 0,", "--devices is '0,'", 2},
     };
     setenv("LD_PRELOAD", APSIS_FAKE, 1);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
@@ -123,6 +213,8 @@ static void test_refused(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test_setup(test_images, start), cmocka_unit_test_setup(test_refused, start)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test_setup(test_images, start), cmocka_unit_test_setup(test_tables, start),
+                                       cmocka_unit_test_setup(test_failing_tables, start),
+                                       cmocka_unit_test_setup(test_refused, start)};
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

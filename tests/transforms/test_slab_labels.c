@@ -4,11 +4,6 @@
 
 static const apsis_type label_types[] = {APSIS_U8, APSIS_U16, APSIS_I32, APSIS_I64, APSIS_BIT};
 
-/** Slabs of a label image do not close on themselves where they are cut. */
-static void open_cut(problem *p) {
-    if (p->options.flags & APSIS_LABELS) p->options.flags &= ~((uint32_t)APSIS_PERIODIC_X << (p->ndim - 1));
-}
-
 /** One of the maps of slabs that have values, or a border. */
 static given choose_map(chance *c, problem *p) {
     static const unsigned flags[] = {APSIS_LABELS,
@@ -29,7 +24,6 @@ static given choose_map(chance *c, problem *p) {
     if (!p->cells && !(p->options.flags & APSIS_LABELS) && roll_below(c, 4) == 0)
         p->options.metric = APSIS_CHESSBOARD, how.nearest = (apsis_type)0;
     if (roll_below(c, 2)) draw_periodic(p, c);
-    open_cut(p);
     return how;
 }
 
@@ -52,6 +46,29 @@ static void every_cut_of_every_2x4(bench *b) {
         problem p = new_problem(2, 2, 4, 1, mask);
         const given how = choose_map(&c, &p);
         check_every_cut(&b, 1, &p, &how, &c);
+    }
+}
+
+/** Every column of up to 6 pixels and 3 values that closes on itself, and every pair of columns of 3. */
+static void every_cut_of_every_ring(bench *b) {
+    static const int64_t sizes[][2] = {{1, 2}, {1, 3}, {1, 4}, {1, 5}, {1, 6}, {2, 3}};
+    chance c = {55};
+    for (int s = 0; s < COUNT(sizes); ++s) {
+        const int pixels = (int)(sizes[s][0] * sizes[s][1]);
+        int images = 1;
+        for (int k = 0; k < pixels; ++k) images *= 3;
+        for (int i = 0; i < images; i += b->place == ON_CPU ? 1 : 1 + images / 40) {
+            uint8_t mask[6];
+            for (int k = 0, number = i; k < pixels; ++k, number /= 3) mask[k] = (uint8_t)(number % 3);
+            for (int map = 0; map < 3; ++map) {
+                problem p = new_problem(2, sizes[s][0], sizes[s][1], 1, mask);
+                p.options.flags = APSIS_LABELS | APSIS_PERIODIC_Y | (map == 1 ? APSIS_BORDER : 0);
+                if (sizes[s][0] > 1 && roll_below(&c, 2)) p.options.flags |= APSIS_PERIODIC_X;
+                p.cells = map == 2;
+                const given how = {.set = APSIS_U8, .distance = p.cells ? (apsis_type)0 : APSIS_F32, .nearest = APSIS_I32};
+                check_every_cut(&b, 1, &p, &how, &c);
+            }
+        }
     }
 }
 
@@ -99,6 +116,37 @@ static void random_cuts(bench *b) {
     }
 }
 
+/** Large cells with slanting walls: the nearest pixel of another value is often beyond a cut, in another column.  Spacings are
+ *  those of which near searches take whole images, but not slabs. */
+static void cells_across_cuts(bench *b) {
+    static const int64_t sizes[][3] = {{90, 70, 1}, {40, 24, 33}, {33, 40, 12}};
+    static const int64_t spacings[][3] = {{1, 1, 1}, {3, 4, 4}, {1, 1, 2}};
+    chance c = {56};
+    for (int i = 0; i < effort(b->place == ON_CPU ? 90 : 27); ++i) {
+        const int64_t *const size = sizes[i % COUNT(sizes)], *const spacing = spacings[i / 3 % COUNT(spacings)];
+        const int ndim = size[2] > 1 ? 3 : 2;
+        problem p = new_problem(ndim, size[0], size[1], size[2], NULL);
+        uint8_t *mask = must_alloc((size_t)pixels_of(&p));
+        const int64_t wide = 9 + roll_below(&c, 20), high = 9 + roll_below(&c, 20), slant = 1 + roll_below(&c, 3);
+        for (int64_t at = 0; at < pixels_of(&p); ++at) {
+            const int64_t x = at % size[0], y = at / size[0] % size[1], z = at / size[0] / size[1];
+            mask[at] = (uint8_t)(1 + ((x + slant * (y + z)) / wide + (y + slant * z) / high * 5) % 7);
+        }
+        p.mask = mask;
+        p.options.flags = APSIS_LABELS;
+        if (i % 4 == 3) draw_periodic(&p, &c);
+        if (ndim == 3 || i / 3 % 3 == 0) set_spacing(&p, spacing[0], spacing[1], spacing[2], 0.1);
+        const given how = {.set = APSIS_U8, .distance = APSIS_F32, .nearest = i % 5 == 4 ? APSIS_I32 : (apsis_type)0};
+        outputs whole = run_distance(b, &p, &how);
+        for (int k = 0; k < 3; ++k) {
+            const cut at = choose_cut(&c, rows_of(&p));
+            check_cut(&b, 1, &p, &how, &whole, &at, &c);
+        }
+        free_outputs(&whole);
+        free(mask);
+    }
+}
+
 /* ---- Slabs of vast images, on a device and on the CPU ---- */
 
 /** Runs beyond a slab, drawn: of labels that its own rows have, some of them far away. */
@@ -133,7 +181,6 @@ static void vast_images(bench *b) {
         p.mask = mask;
         given how = choose_map(&c, &p);
         p.options.flags |= APSIS_LABELS, p.options.flags &= ~(uint32_t)(APSIS_SIGNED | APSIS_COMPLEMENT);
-        open_cut(&p);
         if (p.options.metric == APSIS_CHESSBOARD) p.options.metric = APSIS_CITY_BLOCK;
         if (how.nearest) how.nearest = APSIS_I64;
         const apsis_slab slab = {.start = start, .extent = extent, .above = above, .below = below};
@@ -196,6 +243,31 @@ static void merging(bench *b) {
     assert_memory_equal(all, want, sizeof want);
 }
 
+/** Above slabs of an image of 10 rows, and below. */
+static void closing(bench *b) {
+    (void)b;
+    /* A run that goes on behind the seam; one that ends there; one that does not reach it; one all around; none before the
+     * seam, and one behind it that goes up to the first row; the same all around; none at all. */
+    const int64_t last[21] = {9, 9, 9, 9, 8, 9, -1, 6, 4, 6, -1, -1, -1, -1, 5, 5, 5, 5, 5, 5, -1};
+    int64_t above[21] = {2, 3, 3, 3, -1, -1, -1, -1, -1, 1, -1, -1, -1, -1, 5, 6, 5, 5, -1, -1, -1};
+    static const int64_t want_above[21] = {2, 3, 3, 3, 8, 9, -1, 6, 9, 1, -1, 9, -1, -1, 5, 6, 5, 5, 5, 5, -1};
+    int64_t first[21], below[21], want_below[21];
+    for (int i = 0; i < 21; ++i) { /* upside down */
+        const bool is_row = i < 14;
+        first[i] = is_row ? i < 7 && last[i] < 0 ? INT64_MAX : 9 - last[i] : last[i];
+        below[i] = is_row ? i < 7 && above[i] < 0 ? INT64_MAX : 9 - above[i] : above[i];
+        want_below[i] = is_row ? i < 7 && want_above[i] < 0 ? INT64_MAX : 9 - want_above[i] : want_above[i];
+    }
+    apsis_slab_close_labels(7, 10, first, last, below, above);
+    assert_memory_equal(above, want_above, sizeof above);
+    for (int row = 0; row < 3; ++row)
+        for (int i = 0; i < 6; ++i) assert_int_equal(below[7 * row + i], want_below[7 * row + i]);
+    assert_true(above[6] == -1 && below[6] == INT64_MAX);
+    apsis_slab_close_labels(7, 10, NULL, NULL, below, above);
+    apsis_slab_close_labels(0, 10, first, last, below, above);
+    assert_int_equal(above[4], 8);
+}
+
 /* ---- What is refused ---- */
 
 static void refused(bench *b) {
@@ -225,8 +297,11 @@ static void refused(bench *b) {
     REFUSED(options.flags = APSIS_LABELS | APSIS_SLICES, APSIS_ERROR_UNSUPPORTED, "APSIS_SLICES");
     REFUSED((options.flags = APSIS_LABELS, options.metric = APSIS_CHESSBOARD), APSIS_ERROR_UNSUPPORTED, "APSIS_CHESSBOARD");
     options.metric = APSIS_EUCLIDEAN;
-    REFUSED(options.flags = APSIS_LABELS | APSIS_PERIODIC_Y, APSIS_ERROR_UNSUPPORTED, "APSIS_PERIODIC_Y|APSIS_LABELS|cut");
     REFUSED(options.flags = APSIS_LABELS | APSIS_PERIODIC_Z, APSIS_ERROR_ARGUMENT, "APSIS_PERIODIC_Z|ndim is 2");
+    options.flags = APSIS_LABELS | APSIS_PERIODIC_Y;
+    REFUSED(above[1] = 30, APSIS_ERROR_ARGUMENT, "above[1] is 30|0 to 29");
+    REFUSED((above[1] = 5, above[W + 1] = 30, above[2 * W + 1] = 3), APSIS_ERROR_ARGUMENT, "above[5] is 30|row 5|-1 to 29");
+    REFUSED((below[0] = 15, below[W] = -1, below[2 * W] = 1), APSIS_ERROR_ARGUMENT, "below[4] is -1|row 15|0 to 30");
     options.flags = APSIS_LABELS;
     RESET();
     assert_ok(b->ctx, apsis_slab_summary(b->ctx, &set, 10, above, NULL, &options));
@@ -251,11 +326,14 @@ static void refused(bench *b) {
 
 int main(int argc, char **argv) {
     static const test_case cases[] = {TEST(every_cut_of_every_2x4, EVERYWHERE),
+                                      TEST(every_cut_of_every_ring, EVERYWHERE),
                                       TEST(every_cut_of_small_ones, EVERYWHERE),
                                       TEST(random_cuts, EVERYWHERE),
+                                      TEST(cells_across_cuts, EVERYWHERE),
                                       TEST(vast_images, WITH_DEVICE),
                                       TEST(a_summary, EVERYWHERE),
                                       TEST(merging, EVERYWHERE),
+                                      TEST(closing, EVERYWHERE),
                                       TEST(refused, EVERYWHERE)};
     return RUN_CASES(cases, argc, argv);
 }

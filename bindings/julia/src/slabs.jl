@@ -101,6 +101,23 @@ function merge(one, others...; labels=false)
 end
 
 """
+    close_labels(one, all, extent)
+
+Adds to what slabs above one, or below it, tell what lies behind the seam of a label image that closes on itself along the
+dimension that is cut.  `all` is what all slabs tell, merged, and `extent` how many rows there are.
+"""
+function close_labels(one, all, extent)
+    first, last = copy(one[1]), copy(one[2])
+    size(first)[end] != 3 && throw(DimensionMismatch("one is $(size(first)), but the last dimension has 3"))
+    foreach(array -> check_row("one", array, size(first)), one)
+    foreach(array -> check_row("all", array, size(first)), all)
+    GC.@preserve first last all ccall(symbol(:apsis_slab_close_labels), Cvoid,
+        (Int64, Int64, Ptr{Int64}, Ptr{Int64}, Ptr{Int64}, Ptr{Int64}), div(length(first), 3), extent, all[1], all[2], first,
+        last)
+    return first, last
+end
+
+"""
     distance(set, start, extent; above=nothing, below=nothing, complement_above=nothing, complement_below=nothing,
              nearest=false, type=Float32, out=nothing, spacing=1, metric=:euclidean, max_distance=0, complement=false,
              signed=false, labels=false, border=false, context)

@@ -49,18 +49,25 @@ merged(told) = isempty(told) ? (nothing, nothing) : Slabs.merge(told...)
     end
 
     @testset "maps of labels" begin
-        for image in label_images(), how in [NamedTuple(), (border=true, spacing=(3, 2, 1)[1:ndims(image)])]
+        for image in label_images(),
+            how in [NamedTuple(), (border=true, spacing=(3, 2, 1)[1:ndims(image)]), (periodic=(ndims(image),),)]
+            ring = haskey(how, :periodic) ? (periodic=how.periodic,) : NamedTuple()
             told = [Slabs.summary(slab(image, r), r.start - 1; labels=true) for r in rows(image)]
-            merged_labels(of) = isempty(of) ? (nothing, nothing) : Slabs.merge(of...; labels=true)
+            function merged_labels(of)
+                isempty(ring) && return isempty(of) ? (nothing, nothing) : Slabs.merge(of...; labels=true)
+                all = Slabs.merge(told...; labels=true)
+                none = (fill(typemax(Int64), size(all[1])), fill(-1, size(all[2])))
+                return Slabs.close_labels(isempty(of) ? none : Slabs.merge(of...; labels=true), all, extent(image))
+            end
             maps = map(enumerate(rows(image))) do (k, r)
                 sides = (above=merged_labels(told[1:k-1])[2], below=merged_labels(told[k+1:end])[1])
                 (Slabs.distance(slab(image, r), r.start - 1, extent(image); labels=true, nearest=true, sides..., how...),
-                 Slabs.voronoi(slab(image, r), r.start - 1, extent(image); labels=true, max_distance=3, sides...))
+                 Slabs.voronoi(slab(image, r), r.start - 1, extent(image); labels=true, max_distance=3, sides..., ring...))
             end
             distances = first.(maps)
             @test (whole(first.(distances)), whole(last.(distances))) ==
                   Apsis.distance(image; labels=true, nearest=true, how...)
-            @test whole(last.(maps)) == Apsis.voronoi(image; labels=true, max_distance=3)
+            @test whole(last.(maps)) == Apsis.voronoi(image; labels=true, max_distance=3, ring...)
         end
         for image in images(0.1)
             told = [Slabs.summary(slab(image, r), r.start - 1) for r in rows(image)]

@@ -31,7 +31,7 @@ from ._calls import chosen_device as chosen
 from ._context import COMPONENT, CONTACT, Device
 from ._dask_tasks import Slab
 from ._errors import wrong
-from ._options import flag
+from ._options import Periodic, flag, periodic_flags
 
 _DaskArray: Any = dask.array.Array  # of which type checkers know little
 
@@ -50,6 +50,11 @@ class Cut(NamedTuple):
     @property
     def extent(self) -> int:
         return int(self.mask.shape[0])
+
+    def is_ring(self, periodic: Periodic) -> bool:
+        """Whether the image closes on itself along the axis that is cut."""
+        axes = self.mask.ndim
+        return bool(periodic_flags(periodic, axes) & periodic_flags([0], axes))
 
     def nothing(self, dtype: Any = bool) -> np.ndarray[Any, Any]:
         """A slab without rows: the library checks the other arguments of a call for it as for any."""
@@ -170,33 +175,40 @@ def maps(name: str, image: Cut, set: Array, like: Any, how: dict[str, Any], belo
 
 # ---- Distance ----
 
-def outside(image: Cut, bits: Layer, sides: list[bool], device: Optional[Device]) -> Layer:
+def outside(image: Cut, bits: Layer, sides: list[bool], is_ring: bool, device: Optional[Device]) -> Layer:
     """What slabs are told for a distance map."""
-    return _outside(image, bits, tokenize(bits.name, sides, device),
-                    lambda k, slab: (tasks.summary, bits.ref(k), slab, sides, device), tasks.merge, tasks.outside)
+    close = (tasks.closed,) if is_ring else None
+    return _outside(image, bits, tokenize(bits.name, sides, is_ring, device),
+                    lambda k, slab: (tasks.summary, bits.ref(k), slab, sides, device), tasks.merge, tasks.outside, close)
 
 
-def outside_runs(image: Cut, values: Layer, device: Optional[Device]) -> Layer:
+def outside_runs(image: Cut, values: Layer, is_ring: bool, device: Optional[Device]) -> Layer:
     """The same of a label image."""
-    return _outside(image, values, tokenize(values.name, device),
-                    lambda k, slab: (tasks.runs, values.ref(k), slab, device), tasks.merge_runs, tasks.outside_runs)
+    close = (tasks.closed_runs, image.extent) if is_ring else None
+    return _outside(image, values, tokenize(values.name, is_ring, device),
+                    lambda k, slab: (tasks.runs, values.ref(k), slab, device), tasks.merge_runs, tasks.outside_runs, close)
 
 
 def _outside(image: Cut, bits: Layer, token: str, tell: Callable[[int, Slab], Sequence[Any]], merge: Callable[..., Any],
-             surround: Callable[..., Any]) -> Layer:
-    """What slabs tell is merged up the tree, and down it goes what is outside of a node."""
+             surround: Callable[..., Any], close: Optional[tuple[Any, ...]]) -> Layer:
+    """What slabs tell is merged up the tree, and down it goes what is outside of a node.  Around an image that closes on itself
+    slabs are told of all others last, by `close`, a function and the rest of its arguments."""
     own, merged, name = f"apsis-summary-{token}", f"apsis-merge-{token}", f"apsis-outside-{token}"
     levels = _tree(len(image.slabs))
     made = [Task((own, 0, k), *tell(k, slab)) for k, slab in enumerate(image.slabs)]
+    lowest = f"{name}-open" if close else name
     for level, groups in enumerate(levels):
         is_top = level + 1 == len(levels)
         for j, group in enumerate(groups):
             told = [TaskRef((merged if level else own, level, k)) for k in group]
-            if not is_top:
+            if not is_top or close:
                 made.append(Task((merged, level + 1, j), merge, List(told)))
             around = None if is_top else TaskRef((f"{name}-group", level + 1, j))
-            made += [Task((f"{name}-group", level, k) if level else (name, k), surround, around, List(told[:i]),
+            made += [Task((f"{name}-group", level, k) if level else (lowest, k), surround, around, List(told[:i]),
                           List(told[i + 1:])) for i, k in enumerate(group)]
+    if close:
+        all_told = TaskRef((merged, len(levels), 0))
+        made += [Task((name, k), close[0], TaskRef((lowest, k)), all_told, *close[1:]) for k in range(len(image.slabs))]
     return _layer(name, made, bits)
 
 
@@ -207,7 +219,7 @@ def joined(set: Array, statistics: bool, device: Optional[Device], **how: Any) -
     by_value = flag("labels", how["by_value"])
     those = cut("set", set, by_value=by_value)
     nothing = slabs.parts(those.nothing(), 0, device="cpu", **how)
-    all_of_them = {name: how[name] for name in ("connectivity", "by_value")}
+    all_of_them = {name: how[name] for name in ("connectivity", "by_value", "periodic")}
     slabs.join([nothing], those.mask.shape, **all_of_them)
     check_device(device)
     how["device"] = device
@@ -261,7 +273,9 @@ def value_statistics(image: Cut, kept: Layer, device: Optional[Device]) -> Any:
 
 def contacts(image: Cut, kept: Layer, how: dict[str, Any], device: Optional[Device]) -> Any:
     name = f"apsis-contacts-known-{tokenize(kept.name, how, device)}"
-    made, row = [], None  # of the last slab that has rows
+    with_rows = [k for k, slab in enumerate(image.slabs) if slab.shape[0]]
+    # That of the last slab before one that has rows.
+    made, row = [], TaskRef((f"{name}-row", with_rows[-1])) if with_rows and image.is_ring(how["periodic"]) else None
     for k, slab in enumerate(image.slabs):
         made.append(Task((name, 0, k), tasks.contacts, kept.ref(k), row if slab.shape[0] else None, how, device))
         if slab.shape[0]:
@@ -289,12 +303,13 @@ def _table(layer: Layer, top: int, finish: Callable[..., Any], dtype: Any) -> An
 
 def paths(image: Cut, bits: Layer, seeds: Layer, nearest: bool, how: dict[str, Any]) -> Layer:
     """What slabs tell of paths, and those beside them, when nothing changes any more."""
+    is_ring = image.is_ring(how["periodic"])
     token = tokenize(bits.name, seeds.name, nearest, how)
     name, own, settled = (f"apsis-{kind}-{token}" for kind in ("paths", "relax", "settle"))
     places = range(len(image.slabs))
     made = [Task((own, k), tasks.relax, bits.ref(k), seeds.ref(k), slab, image.extent, nearest, how)
             for k, slab in enumerate(image.slabs)]
     made.append(Task((settled, 0), tasks.settle, List([bits.ref(k) for k in places]), List([seeds.ref(k) for k in places]),
-                     image.slabs, image.extent, List([TaskRef((own, k)) for k in places]), how))
-    made += [Task((name, k), tasks.beside, TaskRef((settled, 0)), k) for k in places]
+                     image.slabs, image.extent, List([TaskRef((own, k)) for k in places]), is_ring, how))
+    made += [Task((name, k), tasks.beside, TaskRef((settled, 0)), k, is_ring) for k in places]
     return _layer(name, made, bits, seeds)

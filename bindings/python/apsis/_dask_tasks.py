@@ -90,6 +90,18 @@ def outside(around: Optional[Ends], before: Sequence[Ends], behind: Sequence[End
     return told
 
 
+def closed(told: Optional[Ends], all_told: Ends) -> Optional[Ends]:
+    """What a slab is told of an image that closes on itself along its first axis."""
+    if told is None:
+        return None
+    return np.where((told == _NONE) | (told < 0), all_told, told)
+
+
+def closed_runs(told: Optional[Runs], all_told: Runs, extent: int) -> Optional[Runs]:
+    """As `closed`, of a label image."""
+    return None if told is None else np.stack(slabs.close((told[0], told[1]), (all_told[0], all_told[1]), extent, labels=True))
+
+
 def runs(kept: Array, slab: Slab, device: Any) -> Runs:
     """What a slab of a label image tells."""
     return np.stack(slabs.summary(kept, slab.start, labels=True, device=device))
@@ -215,32 +227,41 @@ def relax(bits: Array, seeds: Array, slab: Slab, extent: int, nearest: bool, how
 
 
 def settle(bits: Sequence[Array], seeds: Sequence[Array], places: Sequence[Slab], extent: int, told: Sequence[Paths],
-           how: dict[str, Any]) -> list[Paths]:
+           is_ring: bool, how: dict[str, Any]) -> list[Paths]:
     """What slabs tell of paths when nothing changes any more.
 
     The slabs that have been told something new are relaxed from the first to the last, then back, and so on, so that a wave
     crosses all of them in one turn.
     """
-    paths, last = copy.deepcopy(list(told)), len(told) - 1
-    waiting = {k for k in range(last + 1) if k and _leads(paths[k - 1].last) or k < last and _leads(paths[k + 1].first)}
+    paths, count = copy.deepcopy(list(told)), len(told)
+    neighbours = [_neighbours(k, count, is_ring) for k in range(count)]
+    waiting = {k for k, (above, below) in enumerate(neighbours)
+               if above is not None and _leads(paths[above].last) or below is not None and _leads(paths[below].first)}
     while waiting:
-        for k in (*range(last + 1), *reversed(range(last + 1))):
+        for k in (*range(count), *reversed(range(count))):
             if k not in waiting:
                 continue
             waiting.remove(k)
-            before, (_, above, below) = copy.deepcopy(paths[k]), beside(paths, k)
+            before = copy.deepcopy(paths[k])
+            _, above, below = beside([before if i == k else one for i, one in enumerate(paths)], k, is_ring)
             set, starts = unpack(bits[k], places[k]), unpack(seeds[k], places[k])
             slabs.relax(set, starts, places[k].start, extent, paths[k], above, below, **how)
-            if k and _differ(before.first, before.first_seeds, paths[k].first, paths[k].first_seeds):
-                waiting.add(k - 1)
-            if k < last and _differ(before.last, before.last_seeds, paths[k].last, paths[k].last_seeds):
-                waiting.add(k + 1)
+            upper, lower = neighbours[k]
+            if upper is not None and _differ(before.first, before.first_seeds, paths[k].first, paths[k].first_seeds):
+                waiting.add(upper)
+            if lower is not None and _differ(before.last, before.last_seeds, paths[k].last, paths[k].last_seeds):
+                waiting.add(lower)
     return paths
 
 
-def beside(paths: Sequence[Paths], place: int) -> list[Optional[Paths]]:
+def _neighbours(place: int, count: int, is_ring: bool) -> list[Optional[int]]:
+    """The slabs before one and behind it."""
+    return [k % count if is_ring or 0 <= k < count else None for k in (place - 1, place + 1)]
+
+
+def beside(paths: Sequence[Paths], place: int, is_ring: bool) -> list[Optional[Paths]]:
     """What a slab tells, and those before it and behind it."""
-    return [paths[k] if 0 <= k < len(paths) else None for k in (place, place - 1, place + 1)]
+    return [paths[place], *[None if k is None else paths[k] for k in _neighbours(place, len(paths), is_ring)]]
 
 
 def geodesic(bits: Array, seeds: Array, slab: Slab, extent: int, told: Sequence[Paths], how: dict[str, Any]) -> Any:

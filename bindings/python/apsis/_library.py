@@ -97,6 +97,7 @@ PROTOTYPES = {
     "apsis_slab_summary": (c_int, [_CONTEXT, _IMAGE, c_int64, c_void_p, c_void_p, _OPTIONS]),
     "apsis_slab_merge": (None, [c_int64, c_void_p, c_void_p, c_void_p, c_void_p]),
     "apsis_slab_merge_labels": (None, [c_int64, c_void_p, c_void_p, c_void_p, c_void_p]),
+    "apsis_slab_close_labels": (None, [c_int64, c_int64, c_void_p, c_void_p, c_void_p, c_void_p]),
     "apsis_slab_distance": (c_int, [_CONTEXT, _IMAGE, POINTER(Slab), _IMAGE, _IMAGE, _OPTIONS]),
     "apsis_slab_voronoi": (c_int, [_CONTEXT, _IMAGE, POINTER(Slab), _IMAGE, _OPTIONS]),
     "apsis_slab_geodesic": (c_int, [_CONTEXT, _IMAGE, _IMAGE, POINTER(SlabPaths), _IMAGE, _IMAGE, _COUNT, _OPTIONS]),

@@ -17,7 +17,7 @@ from ._arrays import LABELS, Array
 from ._columns import LONGEST, Columns, address, as_slab, check_kind, columns_like, context_of, place, written
 from ._context import COMPONENT, Context, Device
 from ._errors import wrong
-from ._options import flag, flags, options, whole
+from ._options import Periodic, flag, flags, options, periodic_flags, whole
 
 #: What is known of a component, or of its elements in a slab: see apsis_part.  `sum` has those of x, y, z over its elements.
 PART = np.dtype([("first", "i8"), ("area", "i8"), ("lower", "i8", 3), ("upper", "i8", 3), ("sum", "i8", 3),
@@ -58,7 +58,7 @@ class Labels:
 
 def parts(set: Array, start: int, *, statistics: bool = False, connectivity: Optional[int] = 1,
           largest: Optional[int] = None, min_area: Optional[int] = None, max_area: Optional[int] = None, border: bool = True,
-          inner: bool = True, complement: bool = False, by_value: bool = False,
+          inner: bool = True, complement: bool = False, by_value: bool = False, periodic: Periodic = False,
           device: Union[Device, Context, None] = None) -> Labels:
     """Numbers the components of a slab.
 
@@ -74,6 +74,8 @@ def parts(set: Array, start: int, *, statistics: bool = False, connectivity: Opt
     by_value : bool, default False
         The array is a label image, of integers: neighbours are connected where their values are equal, and not 0.  Then each
         slab tells what is known of its components, as that has their values.  On the CPU.
+    periodic : bool or sequence of int, default False
+        The axes of the image along which it closes on itself, or True: along all.
 
     Returns
     -------
@@ -81,7 +83,8 @@ def parts(set: Array, start: int, *, statistics: bool = False, connectivity: Opt
         What `join` takes.
     """
     source = as_slab(set, by_value)
-    chosen = _selection(len(source.shape), connectivity, largest, min_area, max_area, border, inner, complement, by_value)
+    chosen = _selection(len(source.shape), connectivity, largest, min_area, max_area, border, inner, complement, by_value,
+                        periodic)
     told = Labels(place("start", start), source.shape[0], 0, columns_like(source, 0), columns_like(source, 0))
     if flag("statistics", statistics) or by_value or _selects(chosen):
         told.parts = np.empty(_ROOM, PART)
@@ -102,7 +105,8 @@ def parts(set: Array, start: int, *, statistics: bool = False, connectivity: Opt
 
 def join(labels: Sequence[Labels], shape: Sequence[int], *, connectivity: Optional[int] = 1, largest: Optional[int] = None,
          min_area: Optional[int] = None, max_area: Optional[int] = None, border: bool = True, inner: bool = True,
-         complement: bool = False, by_value: bool = False, device: Union[Device, Context, None] = None) -> Labels:
+         complement: bool = False, by_value: bool = False, periodic: Periodic = False,
+         device: Union[Device, Context, None] = None) -> Labels:
     """Tells slabs, from the top, the numbers of their components in the image.
 
     Parameters
@@ -111,7 +115,7 @@ def join(labels: Sequence[Labels], shape: Sequence[int], *, connectivity: Option
         As `parts` gives them, each of which begins where the one before it ends.  They are written to.
     shape : tuple of int
         That of the image.
-    connectivity, largest, min_area, max_area, border, inner, complement, by_value
+    connectivity, largest, min_area, max_area, border, inner, complement, by_value, periodic
         As for `parts`.  Unless they leave components out, the slabs may be some of those of the image.
     device
         Whose context says what is wrong: the work is the host's.
@@ -125,7 +129,7 @@ def join(labels: Sequence[Labels], shape: Sequence[int], *, connectivity: Option
     size = [whole(f"shape[{axis}]", extent, LONGEST) for axis, extent in enumerate(shape)]
     if len(size) not in (2, 3):
         raise wrong(f"shape has {len(size)} axes, but 2 or 3 are needed")
-    chosen = _selection(len(size), connectivity, largest, min_area, max_area, border, inner, complement, by_value)
+    chosen = _selection(len(size), connectivity, largest, min_area, max_area, border, inner, complement, by_value, periodic)
     for k, told in enumerate(labels):
         check_kind(f"labels[{k}]", told, Labels)
         told.numbers = None if told.parts is None else np.zeros(told.count, np.int64)
@@ -169,7 +173,7 @@ def renumber(joined: Labels, labels: Sequence[Labels], *, device: Union[Device, 
 def components(set: Array, labels: Labels, *, dtype: DTypeLike = np.int32, out: Optional[Array] = None,
                connectivity: Optional[int] = 1, largest: Optional[int] = None, min_area: Optional[int] = None,
                max_area: Optional[int] = None, border: bool = True, inner: bool = True, complement: bool = False,
-               by_value: bool = False, device: Union[Device, Context, None] = None) -> Array:
+               by_value: bool = False, periodic: Periodic = False, device: Union[Device, Context, None] = None) -> Array:
     """The rows of a slab, of the labels that apsis.components gives for the whole image.
 
     Parameters
@@ -180,7 +184,7 @@ def components(set: Array, labels: Labels, *, dtype: DTypeLike = np.int32, out: 
         That which `parts` gave for it, joined.
     dtype, out
         As for apsis.components.
-    connectivity, largest, min_area, max_area, border, inner, complement, by_value, device
+    connectivity, largest, min_area, max_area, border, inner, complement, by_value, periodic, device
         As for `parts`.
 
     Returns
@@ -201,7 +205,8 @@ def components(set: Array, labels: Labels, *, dtype: DTypeLike = np.int32, out: 
     check_kind("labels", labels, Labels)
     if labels.rows != source.shape[0]:
         raise wrong(f"set has {source.shape[0]} rows, but labels is of a slab of {labels.rows}")
-    chosen = _selection(len(source.shape), connectivity, largest, min_area, max_area, border, inner, complement, by_value)
+    chosen = _selection(len(source.shape), connectivity, largest, min_area, max_area, border, inner, complement, by_value,
+                        periodic)
     slab = _raw_all("labels", [labels], tuple(source.shape[1:]))
     outputs = [arrays.output("out", out, "dtype", dtype, LABELS, set, source)]
     images = arrays.images_of([source], outputs)
@@ -235,10 +240,12 @@ def measure(parts: NDArray[Any]) -> NDArray[Any]:
 # ---- What they share ----
 
 def _selection(axes: int, connectivity: Optional[int], largest: Optional[int], min_area: Optional[int],
-               max_area: Optional[int], border: bool, inner: bool, complement: bool, by_value: bool) -> c.Options:
+               max_area: Optional[int], border: bool, inner: bool, complement: bool, by_value: bool,
+               periodic: Periodic) -> c.Options:
     given = flags(complement=complement, labels=flag("by_value", by_value), no_border=not flag("border", border),
                   no_inner=not flag("inner", inner))
-    return options(axes, given, connectivity=connectivity, largest=largest, min_area=min_area, max_area=max_area)
+    return options(axes, given | periodic_flags(periodic, axes), connectivity=connectivity, largest=largest,
+                   min_area=min_area, max_area=max_area)
 
 
 def _selects(chosen: c.Options) -> bool:

@@ -17,7 +17,7 @@ from ._columns import (NONE, Columns, address, as_slab, check_kind, columns_like
                        written)
 from ._context import Context, Device
 from ._errors import wrong
-from ._options import Spacing, Weights, flag, flags, options
+from ._options import Periodic, Spacing, Weights, flag, flags, options, periodic_flags
 
 
 # ---- Distance ----
@@ -97,12 +97,52 @@ def merge(*summaries: tuple[Columns, Columns], labels: bool = False) -> tuple[Co
     return first, last
 
 
+def close(told: tuple[Columns, Columns], all_told: tuple[Columns, Columns], extent: int, *,
+          labels: bool = False) -> tuple[Columns, Columns]:
+    """What slabs above one, or below it, tell, with what lies behind the seam of an image that closes on itself along its first
+    axis.
+
+    Parameters
+    ----------
+    told : tuple of two arrays
+        As `merge` gives them for the slabs above one, or for those below it; of none the largest int64, and -1.
+    all_told : tuple of two arrays
+        The same of all slabs of the image.
+    extent : int
+        How many rows the image has.
+    labels : bool, default False
+        They are those of label images, whose runs go on behind the seam.
+
+    Returns
+    -------
+    first, last : array of int64
+        What `distance` and `voronoi` take with the first axis in `periodic`.
+
+    Examples
+    --------
+    >>> told = apsis.slabs.summary([[0, 1]], 0), apsis.slabs.summary([[1, 1]], 1)
+    >>> apsis.slabs.close(told[0], apsis.slabs.merge(*told), 2)
+    (array([1, 0]), array([1, 0]))
+    """
+    shape, pairs = np.shape(told[0]), (("told", told), ("all_told", all_told))
+    given = [[taken(f"{name}[{i}]", pair[i], shape) for i in range(2)] for name, pair in pairs]
+    first, last = (array.copy() for array in given[0])
+    rows = place("extent", extent)
+    if not flag("labels", labels):
+        return np.where(first == NONE, given[1][0], first), np.where(last < 0, given[1][1], last)
+    if shape[:1] != (3,):
+        raise wrong(f"told[0] has shape {shape}, but with labels must have three numbers along its first axis")
+    c.lib.apsis_slab_close_labels(first.size // 3, rows, given[1][0].ctypes.data, given[1][1].ctypes.data, first.ctypes.data,
+                                  last.ctypes.data)
+    return first, last
+
+
 def distance(set: Array, start: int, extent: int, above: Optional[Columns] = None, below: Optional[Columns] = None,
              complement_above: Optional[Columns] = None, complement_below: Optional[Columns] = None, *,
              nearest: Union[bool, DTypeLike] = False, dtype: Optional[DTypeLike] = np.float32, out: Optional[Array] = None,
              nearest_out: Optional[Array] = None, spacing: Spacing = None, metric: str = "euclidean",
              max_distance: Optional[float] = None, complement: bool = False, signed: bool = False, labels: bool = False,
-             border: bool = False, device: Union[Device, Context, None] = None) -> Any:
+             border: bool = False, periodic: Periodic = False, device: Union[Device, Context, None] = None) -> Any:
     """The rows of a slab, of what apsis.distance gives for the whole image.
 
     Parameters
@@ -118,6 +158,9 @@ def distance(set: Array, start: int, extent: int, above: Optional[Columns] = Non
         The same of the complement, for `signed` alone.
     nearest, dtype, out, nearest_out, spacing, metric, max_distance, complement, signed, labels, border
         As for apsis.distance.  Indices are those in the whole image.  The chessboard metric gives none.
+    periodic : bool or sequence of int, default False
+        The axes of the image along which it closes on itself, or True: along all.  If the first one is among them, above and
+        below are as `close` gives them.
 
     Returns
     -------
@@ -134,8 +177,9 @@ def distance(set: Array, start: int, extent: int, above: Optional[Columns] = Non
     source = as_slab(set, labels)
     slab = _slab(source, start, extent, labels, above=above, below=below, complement_above=complement_above,
                  complement_below=complement_below)
-    chosen = options(len(source.shape), flags(complement=complement, signed=signed, labels=labels, border=border),
-                     spacing=spacing, metric=metric, max_distance=max_distance)
+    axes = len(source.shape)
+    chosen = options(axes, flags(complement=complement, signed=signed, labels=labels, border=border) |
+                     periodic_flags(periodic, axes), spacing=spacing, metric=metric, max_distance=max_distance)
     outputs = [arrays.output("out", out, "dtype", dtype, LENGTHS, set, source),
                arrays.index_output("nearest_out", nearest_out, "nearest", nearest, set, source, image_shape(source, extent))]
     images = arrays.images_of([source], outputs)
@@ -147,13 +191,13 @@ def distance(set: Array, start: int, extent: int, above: Optional[Columns] = Non
 
 def voronoi(set: Array, start: int, extent: int, above: Optional[Columns] = None, below: Optional[Columns] = None, *,
             out: Optional[Array] = None, dtype: Optional[DTypeLike] = None, spacing: Spacing = None, metric: str = "euclidean",
-            max_distance: Optional[float] = None, complement: bool = False, labels: bool = False,
+            max_distance: Optional[float] = None, complement: bool = False, labels: bool = False, periodic: Periodic = False,
             device: Union[Device, Context, None] = None) -> Any:
     """The rows of a slab, of the complete map that apsis.voronoi gives for the whole image.
 
     Parameters
     ----------
-    set, start, extent, above, below, device
+    set, start, extent, above, below, periodic, device
         As for `distance`.
     out, dtype, spacing, metric, max_distance, complement, labels
         As for apsis.voronoi.
@@ -172,8 +216,9 @@ def voronoi(set: Array, start: int, extent: int, above: Optional[Columns] = None
     """
     source = as_slab(set, labels)
     slab = _slab(source, start, extent, labels, above=above, below=below)
-    chosen = options(len(source.shape), flags(complement=complement, labels=labels), spacing=spacing, metric=metric,
-                     max_distance=max_distance)
+    axes = len(source.shape)
+    chosen = options(axes, flags(complement=complement, labels=labels) | periodic_flags(periodic, axes), spacing=spacing,
+                     metric=metric, max_distance=max_distance)
     wanted = True if dtype is None else dtype
     outputs = [arrays.index_output("out", out, "dtype", values.map_type(wanted, source) if labels else wanted, set, source,
                                    image_shape(source, extent))]
@@ -230,7 +275,7 @@ class Paths:
 def relax(set: Array, seeds: Array, start: int, extent: int, paths: Paths, above: Optional[Paths] = None,
           below: Optional[Paths] = None, *, connectivity: Optional[int] = None, spacing: Spacing = None,
           metric: str = "euclidean", max_distance: Optional[float] = None, complement: bool = False,
-          weights: Weights = None, device: Union[Device, Context, None] = None) -> int:
+          weights: Weights = None, periodic: Periodic = False, device: Union[Device, Context, None] = None) -> int:
     """Brings what a slab tells of paths up to what the slabs beside it tell.
 
     Call it for the slabs in any order until it has changed nothing in any of them; one that has slabs beside it which have
@@ -248,13 +293,16 @@ def relax(set: Array, seeds: Array, start: int, extent: int, paths: Paths, above
         What the slabs before it and behind it tell; None if there is none.
     connectivity, spacing, metric, weights, max_distance, complement
         As for apsis.geodesic, without a knight's move.
+    periodic : bool or sequence of int, default False
+        The axes of the image along which it closes on itself, or True: along all.  If the first one is among them, the last
+        slab is the one before the first.
 
     Returns
     -------
     int
         How many elements of `paths` have changed.
     """
-    return _walk(set, seeds, start, extent, paths, above, below, [None, None], complement, device,
+    return _walk(set, seeds, start, extent, paths, above, below, [None, None], complement, periodic, device,
                  connectivity=connectivity, spacing=spacing, metric=metric, max_distance=max_distance, weights=weights)
 
 
@@ -263,12 +311,13 @@ def geodesic(set: Array, seeds: Array, start: int, extent: int, paths: Paths, ab
              dtype: Optional[DTypeLike] = np.float32, out: Optional[Array] = None, nearest_out: Optional[Array] = None,
              connectivity: Optional[int] = None, spacing: Spacing = None, metric: str = "euclidean",
              max_distance: Optional[float] = None, complement: bool = False, weights: Weights = None,
-             device: Union[Device, Context, None] = None) -> Any:
+             periodic: Periodic = False, device: Union[Device, Context, None] = None) -> Any:
     """The rows of a slab, of what apsis.geodesic gives for the whole image.
 
     Parameters
     ----------
-    set, seeds, start, extent, paths, above, below, connectivity, spacing, metric, weights, max_distance, complement, device
+    set, seeds, start, extent, paths, above, below
+    connectivity, spacing, metric, weights, max_distance, complement, periodic, device
         As for `relax`, when it changes nothing any more in any slab.
     nearest, dtype, out, nearest_out
         As for apsis.geodesic.  Indices are those in the whole image.
@@ -295,15 +344,16 @@ def geodesic(set: Array, seeds: Array, start: int, extent: int, paths: Paths, ab
     outputs = [arrays.output("out", out, "dtype", dtype, LENGTHS, set, source),
                arrays.index_output("nearest_out", nearest_out, "nearest", nearest, set, source, image_shape(source, extent))]
     result = arrays.results(outputs)
-    changed = _walk(source, seeds, start, extent, paths, above, below, outputs, complement, device, connectivity=connectivity,
-                    spacing=spacing, metric=metric, max_distance=max_distance, weights=weights)
+    changed = _walk(source, seeds, start, extent, paths, above, below, outputs, complement, periodic, device,
+                    connectivity=connectivity, spacing=spacing, metric=metric, max_distance=max_distance, weights=weights)
     if changed:
         raise wrong(f"paths has changed in {changed} elements: relax the slabs until nothing changes")
     return result
 
 
 def _walk(set: Array, seeds: Array, start: int, extent: int, paths: Paths, above: Optional[Paths], below: Optional[Paths],
-          outputs: list[Optional[arrays.Output]], complement: bool, device: Union[Device, Context, None], **how: Any) -> int:
+          outputs: list[Optional[arrays.Output]], complement: bool, periodic: Periodic, device: Union[Device, Context, None],
+          **how: Any) -> int:
     """Calls apsis_slab_geodesic: how much has changed of what the slab tells."""
     source, starts = as_slab(set), arrays.as_set("seeds", seeds)
     arrays.check_shape("seeds", starts, source)
@@ -324,7 +374,8 @@ def _walk(set: Array, seeds: Array, start: int, extent: int, paths: Paths, above
         if array is not None:
             slab.kept.append(written(f"paths.{field}", array, columns))
             setattr(slab, field, slab.kept[-1].ctypes.data)
-    chosen = options(len(source.shape), flags(complement=complement), **how)
+    axes = len(source.shape)
+    chosen = options(axes, flags(complement=complement) | periodic_flags(periodic, axes), **how)
     changed = ctypes.c_int64()
     images = arrays.images_of([source, starts], outputs)
     context_of(source, device)._call(c.lib.apsis_slab_geodesic, images, *map(arrays.reference, images[:2]), ctypes.byref(slab),

@@ -16,7 +16,7 @@ from ._arrays import Array
 from ._columns import as_slab, context_of, place
 from ._context import CONTACT, Context, Device
 from ._errors import wrong
-from ._options import Spacing, flags, options
+from ._options import Periodic, Spacing, flags, options, periodic_flags
 from ._slab_labels import PART
 
 _ROOM = 1024  # values, or pairs, that fit without asking twice
@@ -66,7 +66,7 @@ def merge_parts(*parts: NDArray[Any]) -> NDArray[Any]:
 
 
 def contacts(labels: Array, before: Optional[Array] = None, *, connectivity: Optional[int] = 1, spacing: Spacing = None,
-             device: Union[Device, Context, None] = None) -> NDArray[Any]:
+             periodic: Periodic = False, device: Union[Device, Context, None] = None) -> NDArray[Any]:
     """Which values touch in a slab of a label image, and across the cut before it.
 
     Parameters
@@ -74,8 +74,9 @@ def contacts(labels: Array, before: Optional[Array] = None, *, connectivity: Opt
     labels, device
         As `set` for `summary`.
     before : array, optional
-        The row of the image before the slab, of volumes the plane; None if there is none.
-    connectivity, spacing
+        The row of the image before the slab, of volumes the plane; None if there is none.  Of an image that closes on itself
+        along its first axis the last row is the one before the first slab.
+    connectivity, spacing, periodic
         As for apsis.contacts.
 
     Returns
@@ -89,7 +90,8 @@ def contacts(labels: Array, before: Optional[Array] = None, *, connectivity: Opt
         row = _values_in_library(np.asarray(before, arrays.dtype_in(source)))
         if row.shape != tuple(source.shape[1:]):
             raise wrong(f"before has shape {row.shape}, but must have {tuple(source.shape[1:])}")
-    chosen = options(len(source.shape), flags(labels=True), connectivity=connectivity, spacing=spacing)
+    axes = len(source.shape)
+    chosen = options(axes, flags(labels=True) | periodic_flags(periodic, axes), connectivity=connectivity, spacing=spacing)
     told = _told(source, device, CONTACT, lambda context, images, room, capacity, count: context._call(
         c.lib.apsis_slab_contacts, images, arrays.reference(images[0]), None if row is None else row.ctypes.data, room, capacity,
         count, ctypes.byref(chosen)))

@@ -10,7 +10,7 @@ The set is cut into slabs along its first axis, and read once: after that one bi
 set whose chunks have whole rows, or planes, is cut as it is; any other is rechunked, a byte an element, to slabs of which a
 map of 8 bytes an element has the size that dask's `array.chunk-size` says, of volumes to 16 planes at least.  Maps have the
 chunks of the slabs, and are not rechunked.  What slabs tell each other is small, and goes up and down a tree: of n slabs
-there are 3 to 7 n tasks.
+there are 3 to 7 n tasks.  `periodic` is for every axis, the one that is cut among them.
 
 Arguments are checked before anything is computed.  xarray's DataArrays of dask arrays are taken and given back, too.
 """
@@ -28,21 +28,22 @@ from . import _dask_tasks as tasks
 from . import slabs
 from ._arrays import Array
 from ._context import Device
-from ._options import Spacing, Weights, flag
+from ._options import Periodic, Spacing, Weights, flag
 
 __all__ = ["contacts", "distance", "geodesic", "label", "nearest", "statistics", "value_statistics", "voronoi"]
 
 
 def distance(set: Array, *, nearest: Union[bool, DTypeLike] = False, dtype: Optional[DTypeLike] = np.float32,
              spacing: Spacing = None, metric: str = "euclidean", max_distance: Optional[float] = None, complement: bool = False,
-             signed: bool = False, labels: bool = False, border: bool = False, device: Optional[Device] = None) -> Any:
+             signed: bool = False, labels: bool = False, border: bool = False, periodic: Periodic = False,
+             device: Optional[Device] = None) -> Any:
     """The distance from every element to the nearest one of the set, the non-zero elements.
 
     Parameters
     ----------
     set : dask array, of 2 or 3 axes
         Its non-zero elements are the set.
-    nearest, dtype, spacing, metric, max_distance, complement, signed, border
+    nearest, dtype, spacing, metric, max_distance, complement, signed, border, periodic
         As for apsis.distance.  The chessboard metric gives no nearest elements.
     labels : bool, default False
         The array is a label image, of integers: the distance is that to the nearest element of another value.  It is kept in the
@@ -63,18 +64,26 @@ def distance(set: Array, *, nearest: Union[bool, DTypeLike] = False, dtype: Opti
            [4., 3., 2., 1.]], dtype=float32)
     """
     how: dict[str, Any] = {"nearest": nearest, "dtype": dtype, "spacing": spacing, "metric": metric,
-                           "max_distance": max_distance, "complement": complement, "signed": signed, "border": border}
+                           "max_distance": max_distance, "complement": complement, "signed": signed, "border": border,
+                           "periodic": periodic}
     if flag("labels", labels):
         return _of_labels("distance", set, slabs.distance, tasks.distance_of_labels, how, device)
     cut = graphs.cut("set", set)
-    below = np.zeros(cut.mask.shape[1:], np.int64) if cut.extent else None
-    like = slabs.distance(cut.nothing(), 0, cut.extent, None, below, device="cpu", **how)
+    ends = _ends(cut, periodic) if cut.extent else []
+    like = slabs.distance(cut.nothing(), 0, cut.extent, *ends, device="cpu", **how)
     graphs.check_device(device)
     how["device"] = device
     bits = graphs.bits(cut)
-    told = graphs.outside(cut, bits, [bool(complement), not complement] if signed else [bool(complement)], device)
+    sides = [bool(complement), not complement] if signed else [bool(complement)]
+    told = graphs.outside(cut, bits, sides, cut.is_ring(periodic), device)
     return graphs.maps("distance", cut, set, like, how, [bits, told],
                        lambda k, slab: (tasks.distance, bits.ref(k), slab, cut.extent, told.ref(k), how))
+
+
+def _ends(cut: graphs.Cut, periodic: Periodic) -> list[Any]:
+    """What a slab without rows, before all others, is told of an image that is all in the set."""
+    above, below = (np.full(cut.mask.shape[1:], row, np.int64) for row in (cut.extent - 1, 0))
+    return [above if cut.is_ring(periodic) else None, below]
 
 
 def _of_labels(name: str, set: Array, function: Any, task: Any, how: dict[str, Any], device: Optional[Device]) -> Any:
@@ -87,18 +96,19 @@ def _of_labels(name: str, set: Array, function: Any, task: Any, how: dict[str, A
     graphs.check_device(device)
     how["device"] = device
     values = graphs.bits(cut, True)
-    told = graphs.outside_runs(cut, values, device)
+    told = graphs.outside_runs(cut, values, cut.is_ring(how["periodic"]), device)
     return graphs.maps(f"{name}-of-labels", cut, set, like, how, [values, told],
                        lambda k, slab: (task, values.ref(k), slab, cut.extent, told.ref(k), how))
 
 
 def nearest(set: Array, *, dtype: Optional[DTypeLike] = None, spacing: Spacing = None, metric: str = "euclidean",
-            max_distance: Optional[float] = None, complement: bool = False, device: Optional[Device] = None) -> Array:
+            max_distance: Optional[float] = None, complement: bool = False, periodic: Periodic = False,
+            device: Optional[Device] = None) -> Array:
     """The nearest element of the set, the non-zero elements, to every element.
 
     Parameters
     ----------
-    set, spacing, metric, max_distance, complement, device
+    set, spacing, metric, max_distance, complement, periodic, device
         As for `distance`.
     dtype : dtype, optional
         int32 or int64; by default the smallest that fits.
@@ -109,11 +119,11 @@ def nearest(set: Array, *, dtype: Optional[DTypeLike] = None, spacing: Spacing =
         Flat indices in the whole array; -1 if no element of the set is within max_distance.
     """
     return distance(set, nearest=True if dtype is None else dtype, dtype=None, spacing=spacing, metric=metric,
-                    max_distance=max_distance, complement=complement, device=device)
+                    max_distance=max_distance, complement=complement, periodic=periodic, device=device)
 
 
 def voronoi(set: Array, *, dtype: Optional[DTypeLike] = None, spacing: Spacing = None, metric: str = "euclidean",
-            max_distance: Optional[float] = None, complement: bool = False, labels: bool = False,
+            max_distance: Optional[float] = None, complement: bool = False, labels: bool = False, periodic: Periodic = False,
             device: Optional[Device] = None) -> Array:
     """The complete Voronoi map: for every element the site, an element of the set, of the cell that it is in.
 
@@ -121,7 +131,7 @@ def voronoi(set: Array, *, dtype: Optional[DTypeLike] = None, spacing: Spacing =
 
     Parameters
     ----------
-    set, dtype, spacing, metric, max_distance, complement, device
+    set, dtype, spacing, metric, max_distance, complement, periodic, device
         As for `nearest`.
     labels : bool, default False
         The array is a label image, of integers: gives the label of the site, so that labels grow (expand_labels).
@@ -139,22 +149,23 @@ def voronoi(set: Array, *, dtype: Optional[DTypeLike] = None, spacing: Spacing =
     """
     if flag("labels", labels):
         how: dict[str, Any] = {"dtype": dtype, "spacing": spacing, "metric": metric, "max_distance": max_distance,
-                               "complement": complement}
+                               "complement": complement, "periodic": periodic}
         return _of_labels("voronoi", set, slabs.voronoi, tasks.voronoi_of_labels, how, device)
     return nearest(set, dtype=dtype, spacing=spacing, metric=metric, max_distance=max_distance, complement=complement,
-                   device=device)
+                   periodic=periodic, device=device)
 
 
 def label(set: Array, *, connectivity: Optional[int] = 1, statistics: bool = False, dtype: DTypeLike = np.int32,
           largest: Optional[int] = None, min_area: Optional[int] = None, max_area: Optional[int] = None, border: bool = True,
-          inner: bool = True, complement: bool = False, labels: bool = False, device: Optional[Device] = None) -> Any:
+          inner: bool = True, complement: bool = False, labels: bool = False, periodic: Periodic = False,
+          device: Optional[Device] = None) -> Any:
     """The connected components of the set, numbered 1, 2, 3, ... by their lowest element.
 
     Parameters
     ----------
     set, complement, device
         As for `distance`.
-    connectivity, statistics, dtype, largest, min_area, max_area, border, inner
+    connectivity, statistics, dtype, largest, min_area, max_area, border, inner, periodic
         As for apsis.components.  Whether the numbers fit dtype is known when they are computed.
     labels : bool, default False
         The array is a label image, of integers: neighbours are connected where their values are equal, and not 0.  It is kept
@@ -176,7 +187,7 @@ def label(set: Array, *, connectivity: Optional[int] = 1, statistics: bool = Fal
     (array([[1, 1, 0, 2]], dtype=int32), 2)
     """
     how: dict[str, Any] = {"connectivity": connectivity, "largest": largest, "min_area": min_area, "max_area": max_area,
-                           "border": border, "inner": inner, "complement": complement, "by_value": labels}
+                           "border": border, "inner": inner, "complement": complement, "by_value": labels, "periodic": periodic}
     cut, bits, join = graphs.joined(set, flag("statistics", statistics), device, **how)
     how["dtype"] = dtype
     like = slabs.components(cut.nothing(), slabs.parts(cut.nothing(), 0, device="cpu"), device="cpu", **how)
@@ -189,12 +200,12 @@ def label(set: Array, *, connectivity: Optional[int] = 1, statistics: bool = Fal
 
 def statistics(set: Array, *, connectivity: Optional[int] = 1, largest: Optional[int] = None, min_area: Optional[int] = None,
                max_area: Optional[int] = None, border: bool = True, inner: bool = True, complement: bool = False,
-               labels: bool = False, device: Optional[Device] = None) -> Array:
+               labels: bool = False, periodic: Periodic = False, device: Optional[Device] = None) -> Array:
     """What is known of each of the connected components of the set, found in one pass and without labels.
 
     Parameters
     ----------
-    set, connectivity, largest, min_area, max_area, border, inner, complement, labels, device
+    set, connectivity, largest, min_area, max_area, border, inner, complement, labels, periodic, device
         As for `label`.
 
     Returns
@@ -209,7 +220,8 @@ def statistics(set: Array, *, connectivity: Optional[int] = 1, largest: Optional
     array([2, 1])
     """
     _, _, join = graphs.joined(set, True, device, connectivity=connectivity, largest=largest, min_area=min_area,
-                               max_area=max_area, border=border, inner=inner, complement=complement, by_value=labels)
+                               max_area=max_area, border=border, inner=inner, complement=complement, by_value=labels,
+                               periodic=periodic)
     return graphs.measured(join)
 
 
@@ -239,7 +251,7 @@ def value_statistics(labels: Array, *, device: Optional[Device] = None) -> Array
     return graphs.value_statistics(cut, graphs.bits(cut, True), device)
 
 
-def contacts(labels: Array, *, connectivity: Optional[int] = 1, spacing: Spacing = None,
+def contacts(labels: Array, *, connectivity: Optional[int] = 1, spacing: Spacing = None, periodic: Periodic = False,
              device: Optional[Device] = None) -> Array:
     """Which values of a label image touch, and how much.
 
@@ -247,7 +259,7 @@ def contacts(labels: Array, *, connectivity: Optional[int] = 1, spacing: Spacing
     ----------
     labels, device
         As for `value_statistics`.
-    connectivity, spacing
+    connectivity, spacing, periodic
         As for apsis.contacts.
 
     Returns
@@ -256,7 +268,7 @@ def contacts(labels: Array, *, connectivity: Optional[int] = 1, spacing: Spacing
         As apsis.contacts gives them, of NumPy and in one chunk; how many they are is known when they are computed.
     """
     cut = graphs.cut("labels", labels, by_value=True)
-    how: dict[str, Any] = {"connectivity": connectivity, "spacing": spacing}
+    how: dict[str, Any] = {"connectivity": connectivity, "spacing": spacing, "periodic": periodic}
     slabs.contacts(cut.nothing(cut.mask.dtype), device="cpu", **how)
     graphs.check_device(device)
     return graphs.contacts(cut, graphs.bits(cut, True), how, device)
@@ -265,7 +277,7 @@ def contacts(labels: Array, *, connectivity: Optional[int] = 1, spacing: Spacing
 def geodesic(set: Array, seeds: Array, *, nearest: Union[bool, DTypeLike] = False, dtype: Optional[DTypeLike] = np.float32,
              connectivity: Optional[int] = None, spacing: Spacing = None, metric: str = "euclidean",
              max_distance: Optional[float] = None, complement: bool = False, weights: Weights = None,
-             device: Optional[Device] = None) -> Any:
+             periodic: Periodic = False, device: Optional[Device] = None) -> Any:
     """The length of the shortest path inside the set from every element of it to the nearest seed.
 
     Parameters
@@ -274,7 +286,7 @@ def geodesic(set: Array, seeds: Array, *, nearest: Union[bool, DTypeLike] = Fals
         As for `distance`.
     seeds : dask array of the shape of `set`, of any chunks
         Its non-zero elements; those outside the set do not count.
-    nearest, dtype, connectivity, spacing, metric, weights, max_distance, complement
+    nearest, dtype, connectivity, spacing, metric, weights, max_distance, complement, periodic
         As for apsis.geodesic, without a knight's move.
 
     Returns
@@ -292,7 +304,7 @@ def geodesic(set: Array, seeds: Array, *, nearest: Union[bool, DTypeLike] = Fals
     cut = graphs.cut("set", set)
     arrays.check_shape("seeds", graphs.taken("seeds", seeds), cut.mask)
     how: dict[str, Any] = {"connectivity": connectivity, "spacing": spacing, "metric": metric, "max_distance": max_distance,
-                           "complement": complement, "weights": weights}
+                           "complement": complement, "weights": weights, "periodic": periodic}
     outputs: dict[str, Any] = {"nearest": nearest, "dtype": dtype}
     keeps_seeds = arrays.index_type("nearest", nearest, cut.mask.shape) is not None
     like = slabs.geodesic(cut.nothing(), cut.nothing(), 0, cut.extent, slabs.Paths(cut.mask.shape[1:], keeps_seeds),

@@ -12,13 +12,17 @@ the rows of what apsis.distance, apsis.voronoi, apsis.components and apsis.geode
 options; indices are those in the whole image.
 
 What slabs tell each other are arrays of int64 with an element for each column: of the shape of the image without its first
-axis, of distances and cells of label images with an axis of three numbers before it.  They and the objects here are plain data, to be pickled, written to files or sent.  `device` may be an apsis.Context.
+axis, of distances and cells of label images with an axis of three numbers before it.  They and the objects here are plain data,
+to be pickled, written to files or sent.  `device` may be an apsis.Context.
+
+Around an image that closes on itself along its first axis, see `periodic`, the last slab is the one before the first: distances
+and cells are told so by `close`.
 """
 
 from ._columns import Columns
 from ._slab_labels import PART, Labels, components, join, measure, parts, renumber
-from ._slab_maps import Paths, distance, geodesic, merge, relax, summary, voronoi
+from ._slab_maps import Paths, close, distance, geodesic, merge, relax, summary, voronoi
 from ._slab_values import contacts, merge_contacts, merge_parts, statistics
 
-__all__ = ["Columns", "Labels", "PART", "Paths", "components", "contacts", "distance", "geodesic", "join", "measure", "merge",
-           "merge_contacts", "merge_parts", "parts", "relax", "renumber", "statistics", "summary", "voronoi"]
+__all__ = ["Columns", "Labels", "PART", "Paths", "close", "components", "contacts", "distance", "geodesic", "join", "measure",
+           "merge", "merge_contacts", "merge_parts", "parts", "relax", "renumber", "statistics", "summary", "voronoi"]

@@ -147,6 +147,68 @@ def test_values_and_contacts_of_label_images_are_those_of_the_whole_image(shape,
         assert got[0].tobytes() == known.tobytes() and got[1].tobytes() == pairs.tobytes()
 
 
+# ---- Images that close on themselves ----
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("periodic", [[0], [1], [-1], True])
+def test_images_that_close_on_themselves(shape, periodic):
+    image, seeds = random.random(shape) < 0.4, random.random(shape) < 0.03
+    sparse = random.random(shape) < 0.03
+    calls = [("distance", [sparse], {"signed": True}), ("distance", [image], {"metric": "chessboard"}),
+             ("distance", [sparse], {"nearest": True, "spacing": 0.5}), ("voronoi", [sparse], {"max_distance": 3}),
+             ("geodesic", [image, seeds], {"nearest": True, "connectivity": 1}), ("geodesic", [image, seeds], {})]
+    for name, given, how in calls:
+        expected = getattr(apsis, name)(*given, periodic=periodic, **how)
+        for arrays in cuts(*given):
+            compare(getattr(apsis.dask, name)(*arrays, periodic=periodic, **how), expected)
+    for how in ({"connectivity": 2}, {"border": False, "largest": 4}):
+        labels, count, known = apsis.components(image, statistics=True, periodic=periodic, **how)
+        for set, in cuts(image):
+            got = apsis.dask.label(set, statistics=True, periodic=periodic, **how)
+            compare((*got, apsis.dask.statistics(set, periodic=periodic, **how)), (labels, np.int64(count), known, known))
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("periodic", [[0], [1], [-1], True])
+def test_label_images_that_close_on_themselves(shape, periodic):
+    image = random.integers(0, 3, shape).repeat(3, axis=-1)[..., :shape[-1]].astype(np.int16)
+    image[:, : shape[1] // 2] = image[0, : shape[1] // 2]  # runs all around
+    cells = image * (random.random(shape) < 0.1)
+    calls = [("distance", image, {"nearest": True}), ("distance", image, {"border": True, "dtype": np.int64}),
+             ("voronoi", cells, {}), ("voronoi", cells, {"max_distance": 3})]
+    for name, given, how in calls:
+        expected = getattr(apsis, name)(given, labels=True, periodic=periodic, **how)
+        for labels, in cuts(given):
+            compare(getattr(apsis.dask, name)(labels, labels=True, periodic=periodic, **how), expected)
+    numbers, count, known = apsis.components(image, labels=True, statistics=True, periodic=periodic)
+    pairs = apsis.contacts(image, connectivity=2, spacing=0.1, periodic=periodic)
+    for labels, in cuts(image):
+        compare(apsis.dask.label(labels, labels=True, statistics=True, periodic=periodic), (numbers, np.int64(count), known))
+        got = apsis.dask.contacts(labels, connectivity=2, spacing=0.1, periodic=periodic).compute()
+        assert got.tobytes() == pairs.tobytes()
+
+
+def test_the_last_chunk_faces_the_first_one():
+    image = np.zeros((9, 4), np.uint8)
+    image[0, 0], image[-1] = 5, 5
+    set = lazy(image, (1, 2))
+    assert apsis.dask.label(set, periodic=[0])[1].compute() == 1
+    assert apsis.dask.distance(set, periodic=[0], dtype=np.int32)[1, 3].compute() == 4
+    assert apsis.dask.contacts(lazy(np.arange(1, 10).reshape(9, 1), (2, 1)), periodic=[0])["a"].compute().tolist() \
+        == [1, 1, 2, 3, 4, 5, 6, 7, 8]
+
+
+@pytest.mark.parametrize("shape", [(2, 5), (2, 2), (3, 2, 4)])
+def test_rings_of_few_rows(shape):
+    image, seeds = random.random(shape) < 0.7, random.random(shape) < 0.2
+    for rows in range(1, shape[0] + 1):
+        set, starts = (lazy(each, (rows, *shape[1:])) for each in (image, seeds))
+        compare(apsis.dask.distance(set, nearest=True, periodic=True), apsis.distance(image, nearest=True, periodic=True))
+        compare(apsis.dask.geodesic(set, starts, periodic=True), apsis.geodesic(image, seeds, periodic=True))
+        labels, count = apsis.components(image, periodic=True)
+        compare(apsis.dask.label(set, periodic=True), (labels, np.int64(count)))
+
+
 def test_a_path_that_crosses_slabs_many_times():
     image = np.zeros((20, 41), bool)
     image[:, ::2] = True
@@ -289,6 +351,13 @@ SET = da.zeros((4, 3), chunks=2, dtype=bool)
     (lambda: apsis.dask.geodesic(SET, SET[1:]), ValueError, r"^seeds has shape \(3, 3\), but set has \(4, 3\)"),
     (lambda: apsis.dask.geodesic(SET, SET, dtype=np.int32), ValueError, "dtype"),
     (lambda: apsis.dask.geodesic(SET, SET, metric="octile"), ValueError, "^metric is 'octile', but must be one of"),
+    (lambda: apsis.dask.distance(SET, periodic=1), TypeError, "^periodic is 1, but must be True, False or a sequence of axes"),
+    (lambda: apsis.dask.label(SET, periodic=[2]), ValueError, "^periodic has the axis 2, but the array has 2 axes"),
+    (lambda: apsis.dask.distance(SET[:, :1], periodic=True), ValueError, "at least 2"),
+    (lambda: apsis.dask.distance(SET[:1], periodic=True), ValueError, "at least 2"),
+    (lambda: apsis.dask.label(SET[:1], periodic=[0]), ValueError, "at least 2"),
+    (lambda: apsis.dask.contacts(SET[:, :1], periodic=[1]), ValueError, "at least 2"),
+    (lambda: apsis.dask.geodesic(SET[:1], SET[:1], periodic=[0]), ValueError, "at least 2"),
 ])
 def test_wrong_arguments_are_refused_by_the_call(call, kind, words):
     with pytest.raises(kind, match=words):

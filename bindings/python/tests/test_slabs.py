@@ -10,6 +10,7 @@ from apsis import slabs
 
 random = np.random.default_rng(24)
 IMAGES = [random.random((23, 17)) < 0.1, random.random((11, 9, 8)) < 0.3, random.random((23, 17)) < 0.6]
+NONE = np.iinfo(np.int64).max
 CUTS = [0, 3, 3, 4, 9]  # one slab without rows; the last goes on to the end
 
 
@@ -66,6 +67,41 @@ def test_labels_of_sites_are_those_of_the_whole_image(image, how):
              for (start, part), sides in zip(pieces(image), label_sides(told))]
     np.testing.assert_array_equal(np.concatenate(parts), whole)
     assert {part.dtype for part in parts} == {whole.dtype}
+
+
+@pytest.mark.parametrize("image", LABELS)
+@pytest.mark.parametrize("periodic", [[0], True])
+def test_maps_of_images_that_close_on_themselves(image, periodic):
+    for labels in (True, False):
+        told = [slabs.summary(part, start, labels=labels) for start, part in pieces(image)]
+        all_told = slabs.merge(*told, labels=labels)
+        none = np.full_like(told[0][0], NONE), np.full_like(told[0][0], -1)
+        close = [slabs.close(slabs.merge(*those, labels=labels) if those else none, all_told, len(image), labels=labels)
+                 for k in range(len(told)) for those in (told[:k], told[k + 1:])]
+        sides = [(close[2 * k][1], close[2 * k + 1][0]) for k in range(len(told))]
+        for function, how in (("distance", {"nearest": True, "dtype": None}), ("voronoi", {"max_distance": 3})):
+            whole = getattr(apsis, function)(image, labels=labels, periodic=periodic, **how)
+            parts = [getattr(slabs, function)(part, start, len(image), *side, labels=labels, periodic=periodic, **how)
+                     for (start, part), side in zip(pieces(image), sides)]
+            np.testing.assert_array_equal(np.concatenate(parts), whole)
+
+
+@pytest.mark.parametrize("periodic", [[0], [1]])
+def test_contacts_of_images_that_close_on_themselves(periodic):
+    image, is_ring = LABELS[1], periodic == [0]
+    told = [slabs.contacts(part, image[start - 1] if start or is_ring else None, periodic=periodic)
+            for start, part in pieces(image)]
+    assert slabs.merge_contacts(*told, axes=2).tobytes() == apsis.contacts(image, periodic=periodic).tobytes()
+
+
+def test_what_is_closed_has_the_shape_of_all():
+    one = np.zeros(4, np.int64), np.zeros(4, np.int64)
+    with pytest.raises(ValueError, match="three numbers"):
+        slabs.close(one, one, 3, labels=True)
+    with pytest.raises(ValueError, match=r"^all_told\[1\] has shape \(3,\), but must have \(4,\)"):
+        slabs.close(one, (one[0], one[1][:3]), 3)
+    with pytest.raises(ValueError, match="^extent is -1"):
+        slabs.close(one, one, -1)
 
 
 def label_summaries(image):

@@ -72,24 +72,32 @@ void Contacts::fill(Run &run, TableWriter &table) {
     apsis_options options = this->options(run), whole = options;
     const Device &device = run.device();
     const bool is_cut = run.cut().slabs > 1, separate = options.flags & APSIS_SLICES;
-    const Memory memory = allocate(sizeof(std::int64_t), is_cut ? run.shape().columns() : 0, "the row before a slab");
-    auto *const before = reinterpret_cast<std::int64_t *>(memory.get());
-    const auto find = [&](std::int64_t start, const Raster &labels, apsis_contact *contacts, std::int64_t room) {
+    // The row before the slab of each device, and the last one that was read.
+    const std::int64_t columns = is_cut ? run.shape().columns() : 0;
+    const Memory memory = allocate(sizeof(std::int64_t), (run.devices() + 1) * columns, "the row before a slab");
+    auto *const rows = reinterpret_cast<std::int64_t *>(memory.get()), *const last = rows + run.devices() * columns;
+    const auto read = [&](int of, const Raster &labels) {
+        if (!is_cut) return;
+        std::copy_n(last, columns, rows + of * columns);
+        keep_last_row(labels, last);
+    };
+    const auto find = [&](int of, std::int64_t start, const Raster &labels, apsis_contact *contacts, std::int64_t room) {
+        const std::int64_t *const before = start > 0 ? rows + of * columns : nullptr;
+        apsis_context *const context = device.context(of);
         std::int64_t count = 0;
-        device.check(!is_cut || separate ? apsis_contacts(device.context(), labels.image(), contacts, room, &count, &options)
-                                         : apsis_slab_contacts(device.context(), labels.image(), start > 0 ? before : nullptr,
-                                                               contacts, room, &count, &options));
+        device.check(!is_cut || separate
+                         ? apsis_contacts(context, labels.image(), contacts, room, &count, &options)
+                         : apsis_slab_contacts(context, labels.image(), before, contacts, room, &count, &options),
+                     of);
         return count;
     };
     if (separate) whole.flags &= ~std::uint32_t{APSIS_SLICES};
     const int dimensions = separate ? 2 : run.shape().dimensions;
-    const auto merge = [&](const Raster &labels, apsis_contact *contacts, std::int64_t count) {
-        if (!is_cut) return count;
-        keep_last_row(labels, before);
-        device.check(apsis_slab_merge_contacts(device.context(), dimensions, contacts, &count, &whole));
+    const auto merge = [&](int of, apsis_contact *contacts, std::int64_t count) {
+        if (is_cut) device.check(apsis_slab_merge_contacts(device.context(of), dimensions, contacts, &count, &whole), of);
         return count;
     };
-    const Memory found = collect<apsis_contact>(run, find, merge);
+    const Memory found = collect<apsis_contact>(run, find, merge, read);
     for (std::int64_t i = 0; i < count(); ++i) table.add(reinterpret_cast<const apsis_contact *>(found.get())[i]);
 }
 

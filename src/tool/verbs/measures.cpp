@@ -88,15 +88,15 @@ class Measures final : public TableVerb {
         const BinaryImage grey = grey_.empty() ? BinaryImage() : run.read_grey(grey_, "intensities");
         const apsis_options options = this->options(run);
         const Device &device = run.device();
-        const auto find = [&](std::int64_t, const Raster &labels, apsis_measure *measured, std::int64_t room) {
+        const auto find = [&](int of, std::int64_t, const Raster &labels, apsis_measure *measured, std::int64_t room) {
             std::int64_t count = 0;
             const apsis_image *const intensities = grey_.empty() ? nullptr : grey.marks.image();
             device.check(
-                apsis_measures(device.context(), labels.image(), intensities, measures_, measured, room, &count, &options));
+                apsis_measures(device.context(of), labels.image(), intensities, measures_, measured, room, &count, &options),
+                of);
             return count;
         };
-        const Memory found =
-            collect<apsis_measure>(run, find, [](const Raster &, apsis_measure *, std::int64_t count) { return count; });
+        const Memory found = collect<apsis_measure>(run, find, [](int, apsis_measure *, std::int64_t count) { return count; });
         for (std::int64_t i = 0; i < count(); ++i) table.add(reinterpret_cast<const apsis_measure *>(found.get())[i]);
     }
     void print(Json &json) const override {

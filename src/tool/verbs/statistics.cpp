@@ -28,13 +28,13 @@ class ValueStatistics final : public TableVerb {
     void fill(Run &run, TableWriter &table) override {
         const apsis_options options = this->options(run);
         const Device &device = run.device();
-        const auto find = [&](std::int64_t start, const Raster &labels, apsis_part *parts, std::int64_t room) {
+        const auto find = [&](int of, std::int64_t start, const Raster &labels, apsis_part *parts, std::int64_t room) {
             std::int64_t count = 0;
-            device.check(apsis_slab_statistics(device.context(), labels.image(), start, parts, room, &count, &options));
+            device.check(apsis_slab_statistics(device.context(of), labels.image(), start, parts, room, &count, &options), of);
             return count;
         };
         const Memory parts = collect<apsis_part>(
-            run, find, [](const Raster &, apsis_part *all, std::int64_t count) { return apsis_slab_merge_parts(count, all); });
+            run, find, [](int, apsis_part *all, std::int64_t count) { return apsis_slab_merge_parts(count, all); });
         for (std::int64_t i = 0; i < count(); ++i) {
             apsis_component component;
             apsis_slab_measure(1, reinterpret_cast<const apsis_part *>(parts.get()) + i, &component);

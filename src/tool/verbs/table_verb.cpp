@@ -19,6 +19,7 @@ void TableVerb::add_to(Arguments &arguments) {
     add_table(arguments, "--output",
               std::string("Write the table to a file: ") + columns_ + " Default: print it as CSV in place of the summary.",
               output_);
+    add_devices(arguments);
 }
 
 void TableVerb::check() {

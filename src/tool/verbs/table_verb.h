@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
+#include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tool/io/table.h"
@@ -29,29 +32,43 @@ class TableVerb : public MapVerb {
     /// Finds all entries, and adds them to the table.
     virtual void fill(Run &run, TableWriter &table) = 0;
 
-    /// Reads slab after slab, and finds the entries of each by find(start, labels, entries, room), which returns how many there
-    /// are; once more if there was no room for all.  merge(labels, entries, count) adds up those that are alike, and returns
-    /// how many are left.
+    /// Reads slab after slab, and finds the entries of each by find(device, start, labels, entries, room), which returns how
+    /// many there are; once more if there was no room for all.  merge(device, entries, count) adds up those that are alike, and
+    /// returns how many are left.  read(device, labels) is called for slabs in order, before they are looked at.
+    template <class Entry, class Find, class Merge, class Read>
+    Memory collect(Run &run, Find find, Merge merge, Read read) {
+        const std::int64_t room = first_room(run.shape().cut_to(run.cut().extent));
+        const int devices = run.devices();
+        Entries<Entry> all(*this, run, room);
+        // Several devices find those of slabs apart, each in a table of its own; one alone, behind those of the slabs before.
+        std::vector<Entries<Entry>> own;
+        for (int device = 0; device < devices && devices > 1; ++device) own.emplace_back(*this, run, room);
+        const std::int64_t others = run.cut().memory - (1 + std::ssize(own)) * room * std::int64_t{sizeof(Entry)};
+        Rooms rooms{(1 + std::ssize(own)) * room};
+        run.each_read([&](int device, std::int64_t, const Raster &labels) { read(device, labels); },
+                      [&](int device, std::int64_t start, const Raster &labels) {
+                          Entries<Entry> &table = own.empty() ? all : own[static_cast<size_t>(device)];
+                          const std::int64_t before = own.empty() ? count_ : 0;
+                          const auto find_here = [&] {
+                              return find(device, start, labels, table.begin() + before, table.room - before);
+                          };
+                          table.count = before + find_here();
+                          if (table.grow(table.count, rooms, others, start + labels.shape().extent())) find_here();
+                      },
+                      [&](int device, std::int64_t start, const Raster &labels) {
+                          if (!own.empty()) {
+                              const Entries<Entry> &found = own[static_cast<size_t>(device)];
+                              all.count = count_ + found.count;
+                              all.grow(all.count, rooms, others, start + labels.shape().extent());
+                              std::copy_n(found.begin(), found.count, all.begin() + count_);
+                          }
+                          count_ = merge(device, all.begin(), all.count);
+                      });
+        return std::move(all.memory);
+    }
     template <class Entry, class Find, class Merge>
     Memory collect(Run &run, Find find, Merge merge) {
-        constexpr std::int64_t kEntry = sizeof(Entry);
-        const Cut &cut = run.cut();
-        std::int64_t room = first_room(run.shape().cut_to(cut.extent));
-        const std::int64_t others = cut.memory - room * kEntry;
-        Memory memory = allocate(kEntry, room, entries_);
-        const auto entries = [&memory] { return reinterpret_cast<Entry *>(memory.get()); };
-        run.each_read([&](std::int64_t start, const Raster &labels) {
-            const auto find_here = [&] { return find(start, labels, entries() + count_, room - count_); };
-            std::int64_t found = find_here();
-            if (const std::int64_t all = count_ + found; all > room) {
-                if (others + all * kEntry > cut.limit) refuse(run, start + labels.shape().extent(), all, kEntry, others);
-                room = std::min(2 * all, (cut.limit - others) / kEntry);  // for those of slabs to come
-                enlarge(memory, kEntry, room, entries_);
-                found = find_here();
-            }
-            count_ = merge(labels, entries(), count_ + found);
-        });
-        return memory;
+        return collect<Entry>(run, find, merge, [](int, const Raster &) {});
     }
 
     std::int64_t count() const { return count_; }
@@ -59,6 +76,43 @@ class TableVerb : public MapVerb {
     static std::string once_memory_help();
 
   private:
+    /// The room for entries of all tables.
+    struct Rooms {
+        std::int64_t all;
+        std::mutex mutex = {};
+    };
+    /// A table, and how many entries it has.
+    template <class Entry>
+    struct Entries {
+        const TableVerb &verb;
+        const Run &run;
+        std::int64_t room, count = 0;
+        Memory memory;
+
+        Entries(const TableVerb &of, const Run &in, std::int64_t first)
+            : verb(of),
+              run(in),
+              room(first),
+              memory(allocate(sizeof(Entry), first, of.entries_)) {}
+
+        Entry *begin() const { return reinterpret_cast<Entry *>(memory.get()); }
+
+        /// Makes room for so many, which the first `rows` have, if there is none; then returns true.  `rooms` is that of all
+        /// tables, `others` the bytes that are not theirs.
+        bool grow(std::int64_t most, Rooms &rooms, std::int64_t others, std::int64_t rows) {
+            constexpr std::int64_t kEntry = sizeof(Entry);
+            if (most <= room) return false;
+            const std::lock_guard lock(rooms.mutex);
+            const std::int64_t limit = run.cut().limit, besides = others + (rooms.all - room) * kEntry;
+            if (besides + most * kEntry > limit) verb.refuse(run, rows, most, kEntry, besides);
+            const std::int64_t wanted = std::min(2 * most, (limit - besides) / kEntry);  // for those of slabs to come
+            enlarge(memory, kEntry, wanted, verb.entries_);
+            rooms.all += wanted - room;
+            room = wanted;
+            return true;
+        }
+    };
+
     /// Throws the Failure of a table that takes too much.
     [[noreturn]] void refuse(const Run &run, std::int64_t rows, std::int64_t found, std::int64_t entry,
                              std::int64_t others) const;

@@ -90,6 +90,14 @@ extern "C" {
         options: *const apsis_options,
     ) -> apsis_status;
     pub fn apsis_slab_merge_labels(columns: i64, first: *const i64, last: *const i64, all_first: *mut i64, all_last: *mut i64);
+    pub fn apsis_slab_close_labels(
+        columns: i64,
+        extent: i64,
+        first: *const i64,
+        last: *const i64,
+        all_first: *mut i64,
+        all_last: *mut i64,
+    );
     pub fn apsis_slab_voronoi(
         context: *mut apsis_context,
         set: *const apsis_image,

@@ -94,12 +94,18 @@ impl Summary {
 
     /// The same of label images: the other slab follows those that are known, or is followed by them.
     pub fn merge_labels(&mut self, other: &Summary) -> Result<(), Error> {
-        let numbers = self.check_lengths(other)?;
-        if numbers % 3 != 0 {
-            return refuse(format!("first has {} elements, but must have three for each column", numbers));
-        }
+        let columns = self.check_label_lengths(other)? as i64;
         let (first, last) = (self.first.as_mut_ptr(), self.last.as_mut_ptr());
-        unsafe { sys::apsis_slab_merge_labels((numbers / 3) as i64, other.first.as_ptr(), other.last.as_ptr(), first, last) }
+        unsafe { sys::apsis_slab_merge_labels(columns, other.first.as_ptr(), other.last.as_ptr(), first, last) }
+        Ok(())
+    }
+
+    /// Adds to what is merged of the slabs above one, or below it, what lies behind the seam of a label image that closes on
+    /// itself along the axis that is cut: `other` is that of all slabs, merged, and `extent` how many rows there are.
+    pub fn close_labels(&mut self, other: &Summary, extent: i64) -> Result<(), Error> {
+        let columns = self.check_label_lengths(other)? as i64;
+        let (first, last) = (self.first.as_mut_ptr(), self.last.as_mut_ptr());
+        unsafe { sys::apsis_slab_close_labels(columns, extent, other.first.as_ptr(), other.last.as_ptr(), first, last) }
         Ok(())
     }
 
@@ -109,6 +115,14 @@ impl Summary {
             check_length(name, rows, columns)?;
         }
         Ok(columns)
+    }
+
+    fn check_label_lengths(&self, other: &Summary) -> Result<usize, Error> {
+        let numbers = self.check_lengths(other)?;
+        if numbers % 3 != 0 {
+            return refuse(format!("first has {} elements, but must have three for each column", numbers));
+        }
+        Ok(numbers / 3)
     }
 }
 

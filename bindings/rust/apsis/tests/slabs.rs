@@ -61,13 +61,20 @@ fn merged(told: &[Summary]) -> Option<Summary> {
 #[test]
 fn maps_of_label_images_are_those_of_the_whole_image() {
     let context = Context::new(Device::Cpu).unwrap();
-    for (options, size) in [Options::new(), Options::new().border()].iter().flat_map(|o| SIZES.map(|s| (*o, s))) {
+    for ((options, is_ring), size) in [(Options::new(), false), (Options::new().border(), false), (Options::new(), true)]
+        .iter()
+        .flat_map(|o| SIZES.map(|s| (*o, s)))
+    {
         let mut cut = Cut::new(size, 20, 25);
         let columns = cut.columns;
         for i in columns..cut.pixels.len() {
             cut.pixels[i] = if i % 7 > 0 { cut.pixels[i - columns] } else { 3 * cut.pixels[i] };
         }
-        let (between, sites) = (options.labels(), Options::new().labels().max_distance(3.0));
+        let (mut between, mut sites) = (options.labels(), Options::new().labels().max_distance(3.0));
+        if is_ring {
+            let close = |o: Options| if size.len() == 3 { o.periodic_z() } else { o.periodic_y() };
+            (between, sites) = (close(between), close(sites));
+        }
         let count = cut.pixels.len();
         let (mut whole, mut grown) = (vec![0f32; count], vec![0i32; count]);
         context.distance(&cut.whole(), Some(&mut ImageMut::new(&mut whole, size).unwrap()), None, &between).unwrap();
@@ -82,7 +89,14 @@ fn maps_of_label_images_are_those_of_the_whole_image() {
         };
         let (mut got, mut labels) = (vec![0f32; count], vec![0i32; count]);
         for k in 0..CUTS.len() {
-            let (above, below) = (merged(&told[..k]), merged(&told[k + 1..]));
+            let (mut above, mut below) = (merged(&told[..k]), merged(&told[k + 1..]));
+            if is_ring {
+                let all = merged(&told).unwrap();
+                let none = Summary { first: vec![i64::MAX; all.first.len()], last: vec![-1; all.last.len()] };
+                for side in [&mut above, &mut below] {
+                    side.get_or_insert_with(|| none.clone()).close_labels(&all, cut.rows() as i64).unwrap();
+                }
+            }
             let slab = Slab {
                 start: cut.start(k) as i64,
                 extent: cut.rows() as i64,
