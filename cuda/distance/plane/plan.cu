@@ -70,9 +70,9 @@ uint32_t least_far_groups(const Layout &layout) {
     return static_cast<uint32_t>(ceil_div(ceil_div(layout.columns.count, GROUP), FAR_SHARE));
 }
 
-/// Threads for a row of the envelope.
-dim3 threads_for(int64_t width) {
-    int threads = 2 * WARP;
+/// Threads for a row of the envelope, in so many blocks.
+dim3 threads_for(int64_t width, int64_t blocks) {
+    int threads = blocks < FEW_BANDS ? FEW_BANDS_THREADS : 2 * WARP;
     while (threads < THREADS && threads * TILES_EACH * TILE < width) threads *= 2;
     return threads;
 }
@@ -93,8 +93,8 @@ void plan_whole_rows(Plan &plan, const Layout &layout, const Limits &limits) {
     const int64_t width = layout.columns.count;
     // The brackets of a pair are somewhat longer, but found once.  A second block must fit, to work while the first one waits.
     plan.halves = 2 * band_bytes(width, 2) <= limits.dynamic() ? 2 : 1;
-    plan.rows = {"search_bands", layout.count_strips() * (STRIP / (BAND * plan.halves)), threads_for(width),
-                 band_bytes(width, plan.halves)};
+    const int64_t blocks = layout.count_strips() * (STRIP / (BAND * plan.halves));
+    plan.rows = {"search_bands", blocks, threads_for(width, blocks), band_bytes(width, plan.halves)};
 }
 
 void plan_segmented_rows(Plan &plan, const Layout &layout, const Limits &limits) {
@@ -104,7 +104,8 @@ void plan_segmented_rows(Plan &plan, const Layout &layout, const Limits &limits)
     plan.most_candidates = static_cast<int32_t>(std::min({room, int64_t(MOST_CANDIDATES), segments == 1 ? width : room}));
     if (segments > 1)
         plan.brackets = {"find_segment_brackets", ceil_div(bands * layout.count_segment_brackets(), WARPS), BLOCK};
-    plan.rows = {"search_pieces", bands * segments, threads_for(width), segment_bytes(tiles_of, plan.most_candidates)};
+    plan.rows = {"search_pieces", bands * segments, threads_for(width, bands * segments),
+                 segment_bytes(tiles_of, plan.most_candidates)};
 }
 
 }  // namespace
