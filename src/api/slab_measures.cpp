@@ -125,8 +125,8 @@ void check_record(const MeasuresJob &job, const apsis_sums *sums, int64_t i) {
                     static_cast<long long>(i), static_cast<unsigned long long>(sums[i].wanted), unsigned(job.wanted));
     if (!can_be(job, slabs::sums_of(sums[i])))
         throw Error(APSIS_ERROR_ARGUMENT, "sums[%lld] cannot be that of a value of an image of %lld x %lld x %lld pixels",
-                    static_cast<long long>(i), static_cast<long long>(job.set.size[0]),
-                    static_cast<long long>(job.set.size[1]), static_cast<long long>(job.set.size[2]));
+                    static_cast<long long>(i), static_cast<long long>(job.set.size[0]), static_cast<long long>(job.set.size[1]),
+                    static_cast<long long>(job.set.size[2]));
 }
 
 }  // namespace
@@ -137,8 +137,7 @@ apsis_status apsis_slab_sums(apsis_context *context, const apsis_image *labels, 
     return guard("slab_sums", context, [&] {
         MeasuresJob job = check_measures("apsis_slab_sums", *context, labels, grey, wanted, options);
         refuse_outlines(job);
-        if (job.is_dense)
-            throw Error(APSIS_ERROR_UNSUPPORTED, "options: APSIS_DENSE is set, but slabs do not take it");
+        if (job.is_dense) throw Error(APSIS_ERROR_UNSUPPORTED, "options: APSIS_DENSE is set, but slabs do not take it");
         const int axes = job.axes;
         check_place(start, LONGEST_AXIS, job.set.size[axes - 1]);
         check_capacity("sums", sums, capacity);
@@ -178,14 +177,14 @@ apsis_status apsis_slab_measures(apsis_context *context, int32_t ndim, const int
         job.set = check_image("the image", &image, Role::SET, false);
         job.axes = ndim;
         check_sums("size", job.set.size);
-        if (count < 0) throw Error(APSIS_ERROR_ARGUMENT, "count is %lld, but cannot be negative", static_cast<long long>(count));
+        if (count < 0)
+            throw Error(APSIS_ERROR_ARGUMENT, "count is %lld, but cannot be negative", static_cast<long long>(count));
         check_capacity("sums", sums, count);
         check_capacity("measures", measures, count);
         if (count > 0) take_wanted(static_cast<uint32_t>(sums[0].wanted), job);
         refuse_outlines(job);
         take_options("apsis_slab_measures", options, job);
-        if (job.is_dense)
-            throw Error(APSIS_ERROR_UNSUPPORTED, "options: APSIS_DENSE is set, but slabs do not take it");
+        if (job.is_dense) throw Error(APSIS_ERROR_UNSUPPORTED, "options: APSIS_DENSE is set, but slabs do not take it");
         for (int64_t i = 0; i < count; ++i) check_record(job, sums, i);
         constexpr int64_t PIECE = 512;  // values that a thread takes at a time
         Arena arena(Arena::threads_for(context->threads));

@@ -1,14 +1,11 @@
 /* Measures of the values of a label image that is cut into slabs: those of the whole image, bit for bit. */
 #include <math.h>
 
-#include <apsis_measures.h>
-
 #include "cuts.h"
-#include "frame.h"
-#include "run_labels.h"
+#include "run_measures.h"
 
-enum { MOST = 256, ROOM = (MOST_SLABS + 1) * MOST, OUTLINES = APSIS_FILLED | APSIS_HULL | APSIS_FERET };
-enum { MEASURES = 255 - OUTLINES, AROUND = APSIS_PERIMETER | APSIS_SURFACE | APSIS_EULER };
+enum { MOST = 256, ROOM = (MOST_SLABS + 1) * MOST };
+enum { MEASURES = ALL & ~OUTLINES, AROUND = APSIS_PERIMETER | APSIS_SURFACE | APSIS_EULER };
 
 /* ---- One image, cut ---- */
 
@@ -57,7 +54,10 @@ static void assert_clear(const question *q, const apsis_sums *sums) {
 
 /** What a slab tells, with as many rows before it as it needs, or more. */
 static int64_t tell(bench *b, const question *q, const cut *at, int k, apsis_sums *sums) {
-    const int64_t start = at->start[k], needed = least(start, q->wanted & APSIS_PERIMETER ? 4 : q->wanted & AROUND ? 1 : 0),
+    const int64_t start = at->start[k],
+                  needed = least(start, q->wanted & APSIS_PERIMETER ? 4
+                                        : q->wanted & AROUND        ? 1
+                                                                    : 0),
                   rows = roll_below(q->c, 2) ? needed : needed + roll_below(q->c, start - needed + 1);
     frame slab = rows_in(b, q, start, at->start[k + 1]), before = rows_in(b, q, start - rows, start), grey;
     if (q->grey) grey = grey_in(b, q, start, at->start[k + 1]);
@@ -223,8 +223,7 @@ static void far_apart(bench *b) {
     apsis_measure m;
     __int128 sum = 0, squares = 0;
     for (int k = 0; k < 2; ++k) {
-        assert_ok(b->ctx,
-                  apsis_slab_sums(b->ctx, &f.image, NULL, NULL, start[k], APSIS_MOMENTS, sums + k, 1, NULL, NULL));
+        assert_ok(b->ctx, apsis_slab_sums(b->ctx, &f.image, NULL, NULL, start[k], APSIS_MOMENTS, sums + k, 1, NULL, NULL));
         for (int64_t y = start[k]; y < start[k] + SIDE; ++y) sum += SIDE * y, squares += (__int128)(SIDE * y) * y;
     }
     assert_true(squares >> 64 == 3);
@@ -246,9 +245,9 @@ static void bad_slabs(bench *b) {
     apsis_options options = APSIS_OPTIONS_INIT;
     apsis_sums sums;
     other.type = APSIS_U16;
-#define REFUSED(labels, grey, before, start, wanted, capacity, status, text)                                                    \
-    assert_fails(b->ctx,                                                                                                        \
-                 apsis_slab_sums(b->ctx, labels, grey, before, start, wanted, &sums, capacity, NULL, &options), status, text)
+#define REFUSED(labels, grey, before, start, wanted, capacity, status, text)                                            \
+    assert_fails(b->ctx, apsis_slab_sums(b->ctx, labels, grey, before, start, wanted, &sums, capacity, NULL, &options), \
+                 status, text)
     REFUSED(NULL, NULL, NULL, 0, 0, 1, APSIS_ERROR_ARGUMENT, "slab_sums: |labels is NULL");
     REFUSED(&set, NULL, NULL, 0, 256, 1, APSIS_ERROR_ARGUMENT, "wanted is 0x100");
     REFUSED(&set, NULL, NULL, 0, APSIS_FILLED, 1, APSIS_ERROR_UNSUPPORTED, "APSIS_FILLED|slabs");
@@ -290,13 +289,13 @@ static void bad_sums(bench *b) {
     apsis_measure m[2];
     const uint32_t wanted = APSIS_MOMENTS | APSIS_PERIMETER | APSIS_INTENSITY;
     assert_ok(b->ctx, apsis_slab_sums(b->ctx, &labels.image, &bright.image, NULL, 0, wanted, good, 2, NULL, NULL));
-#define REFUSED(ndim, size, to, count, change, status, text)                                                       \
-    do {                                                                                                           \
-        memcpy(sums, good, sizeof good);                                                                           \
-        memset(m, POISON, sizeof m);                                                                               \
-        change;                                                                                                    \
-        assert_fails(b->ctx, apsis_slab_measures(b->ctx, ndim, size, sums, count, to, &options), status, text);    \
-        for (size_t i = 0; i < sizeof m; ++i) assert_int_equal(((uint8_t *)m)[i], POISON);                         \
+#define REFUSED(ndim, size, to, count, change, status, text)                                                    \
+    do {                                                                                                        \
+        memcpy(sums, good, sizeof good);                                                                        \
+        memset(m, POISON, sizeof m);                                                                            \
+        change;                                                                                                 \
+        assert_fails(b->ctx, apsis_slab_measures(b->ctx, ndim, size, sums, count, to, &options), status, text); \
+        for (size_t i = 0; i < sizeof m; ++i) assert_int_equal(((uint8_t *)m)[i], POISON);                      \
     } while (0)
 #define BAD(change) REFUSED(2, size, m, 2, change, APSIS_ERROR_ARGUMENT, "sums[1] cannot be|4 x 3 x 1")
     REFUSED(2, NULL, m, 2, , APSIS_ERROR_ARGUMENT, "slab_measures: |size is NULL");
