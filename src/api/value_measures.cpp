@@ -85,14 +85,27 @@ void log_start(const apsis_context &context, const MeasuresJob &job, const char 
 
 enum class Outcome { FOUND, NO_ROOM, FOR_HOST };
 
+/// Scratch memory of which the first `kept` bytes stay as they are, or none where that takes too much.  NULL: it takes too much.
+void *find_scratch(apsis_context &context, size_t bytes, size_t &kept) {
+    while (true) try {
+            return context.scratch(bytes, kept);
+        } catch (const Error &error) {
+            if (error.status != APSIS_ERROR_MEMORY && error.status != APSIS_ERROR_WORKSPACE) throw;
+            if (kept == 0) return nullptr;
+            kept = 0;
+        }
+}
+
 /// Runs a job on the back end, with room for so many values as the job says.  Without kernels for it, or memory, it is for the
-/// host.
-Outcome run_on_backend(apsis_context &context, const MeasuresJob &job) {
+/// host.  `kept` is how many bytes of images an earlier run has left in the scratch memory; they are not brought there again.
+Outcome run_on_backend(apsis_context &context, const MeasuresJob &job, size_t &kept) {
+    size_t of_images = 0;
     const auto stage = [&](Carver &carver, const auto &run) {
         Staging staging(context, carver);
         MeasuresJob own = job;
         own.set = staging.values(job.set);
         if (job.grey) own.grey = staging.input(job.grey);
+        of_images = carver.used();
         const size_t bytes = context.backend->measures_scratch(own);
         if (bytes == 0) return Outcome::FOR_HOST;
         return run(staging, own, carver.take<uint8_t>(static_cast<int64_t>(bytes)));
@@ -100,18 +113,18 @@ Outcome run_on_backend(apsis_context &context, const MeasuresJob &job) {
     Carver count;
     const auto just_count = [](const Staging &, const MeasuresJob &, const void *) { return Outcome::FOUND; };
     if (stage(count, just_count) == Outcome::FOR_HOST) return Outcome::FOR_HOST;
-    void *memory = nullptr;
-    try {
-        memory = context.scratch(count.used());
-    } catch (const Error &error) {
-        if (error.status != APSIS_ERROR_MEMORY && error.status != APSIS_ERROR_WORKSPACE) throw;
-        return Outcome::FOR_HOST;
-    }
+    void *const memory = find_scratch(context, count.used(), kept);
+    if (!memory) return Outcome::FOR_HOST;
     log_start(context, job, context.backend->name());
     Carver carver(memory);
     return stage(carver, [&](Staging &staging, const MeasuresJob &own, void *scratch) {
         bool is_found = false;
-        staging.run([&] { is_found = context.backend->measures(own, scratch, context.progress()); });
+        const auto find = [&] { is_found = context.backend->measures(own, scratch, context.progress()); };
+        if (kept)
+            find();
+        else
+            staging.run(find);
+        kept = of_images;
         return is_found ? Outcome::FOUND : Outcome::NO_ROOM;
     });
 }
@@ -130,10 +143,11 @@ void run(apsis_context &context, MeasuresJob &job, Arena &arena) {
     context.refuse_capture("measures are for the host");
     const int64_t pixels = job.set.pixels();
     job.room = std::max(LEAST_ROOM, pixels / PIXELS_A_VALUE);
-    Outcome outcome = run_on_backend(context, job);
+    size_t kept = 0;
+    Outcome outcome = run_on_backend(context, job, kept);
     while (outcome == Outcome::NO_ROOM && job.room < MORE * pixels) {
         job.room *= MORE;
-        outcome = run_on_backend(context, job);
+        outcome = run_on_backend(context, job, kept);
     }
     if (outcome != Outcome::FOUND) run_on_host(context, job, arena);
 }

@@ -55,6 +55,33 @@ static void little_workspace(bench *b) {
     frame_close(&labels);
 }
 
+/** Where there are more values than a device has room for at first, it begins again, but not to read the image. */
+typedef struct label_reader {
+    int starts;
+    int32_t *labels;
+    size_t bytes;
+} label_reader;
+
+static void change_labels(void *reader, const char *line) {
+    label_reader *const r = reader;
+    if (strstr(line, "measures:") && r->starts++ == 1) memset(r->labels, POISON, r->bytes);
+}
+
+static void crosses_once(bench *b) {
+    enum { W = 90, H = 80 };
+    static int32_t labels[W * H];
+    static apsis_measure m[W * H];
+    for (int i = 0; i < W * H; ++i) labels[i] = 7 * i + 1;
+    const apsis_image image = {.data = labels, .type = APSIS_I32, .ndim = 2, .size = {W, H}};
+    label_reader reader = {0, labels, sizeof labels};
+    assert_ok(b->ctx, apsis_set_log(b->ctx, change_labels, &reader));
+    int64_t count;
+    assert_ok(b->ctx, apsis_measures(b->ctx, &image, NULL, APSIS_SURFACE, m, W * H, &count, NULL));
+    assert_ok(b->ctx, apsis_set_log(b->ctx, NULL, NULL));
+    assert_int_equal(count, W * H);
+    for (int i = 0; i < W * H; ++i) assert_true(m[i].component.value == 7 * i + 1 && m[i].surface == 4);
+}
+
 /** Progress is told to the end, and stops the call. */
 static int note(void *told, double done) {
     assert_true(done >= *(double *)told && done <= 1);
@@ -131,6 +158,7 @@ static const test_case cases[] = {
     TEST(dense, EVERYWHERE),
     TEST(progress, EVERYWHERE),
     TEST(little_workspace, EVERYWHERE),
+    TEST(crosses_once, ON_DEVICE_HOST),
     TEST(bad_calls, WITH_HOST_IMAGES),
 };
 
