@@ -329,6 +329,69 @@ APSIS_API apsis_status apsis_measures(apsis_context *context, const apsis_image 
                                       apsis_measure *measures, int64_t capacity, int64_t *count,
                                       const apsis_options *options);
 
+/*
+ * Measures of a label image that is cut into slabs, as apsis.h has it.  Each slab tells of its own values, and what they tell
+ * is added up, in any order and grouping:
+ *
+ *     1. apsis_slab_sums         of each slab: what is counted of its values
+ *     2. apsis_slab_merge_sums   of some slabs, or of all
+ *     3. apsis_slab_measures     of the sums of the image: what apsis_measures says of it, byte for byte
+ *
+ * Slabs may be on different contexts.  APSIS_FILLED, APSIS_HULL and APSIS_FERET follow from all pixels of a value together:
+ * they are APSIS_ERROR_UNSUPPORTED here, as is APSIS_DENSE.
+ */
+
+/** What is counted of a value in a slab: whole numbers, that files and messages can hold.  One of 128 bits is two: its lower
+ *  64 bits, and its upper ones.  What was not asked for is 0.  This structure is final. */
+typedef struct apsis_sums {
+    apsis_part part;          /**< First pixel, area and box, as in the image. */
+    int64_t wanted;           /**< APSIS_MOMENTS | ...: what was asked for. */
+    int64_t products_low[6];  /**< The sums over its pixels of xx, yy, zz, xy, xz, yz. */
+    int64_t products_high[6];
+    int64_t faces[3];         /**< As in apsis_measure; these and what follows may be below 0 in a slab. */
+    int64_t diagonals;        /**< In 2-D: pairs of pixels side by side across a corner, one of them of another value. */
+    int64_t euler;            /**< As in apsis_measure. */
+    int64_t steps[3];         /**< Pixels on the path of the perimeter: where it is straight, diagonal, or both. */
+    int64_t intensity_low[8]; /**< The sum of intensities: number i times 2^(32 i - 149), together. */
+    int64_t intensity_high[8];
+    int64_t least;            /**< The least intensity: the bits of its APSIS_F32, so that they sort as it does; */
+    int64_t largest;          /**< and the largest one. */
+    int64_t special;          /**< Which are among the intensities: 1, NaN; 2, +infinity; 4, -infinity. */
+    int64_t reserved[4];      /**< 0. */
+} apsis_sums;
+
+/**
+ * Counts what apsis_measures needs of each value of a slab but 0, in ascending order of the values.
+ *
+ * A perimeter depends on the rows around a pixel.  `before` has the last rows of the image before the slab, in 3-D planes:
+ * 4 of them if APSIS_PERIMETER is wanted, 1 for APSIS_SURFACE or APSIS_EULER, and fewer where the image begins.  It may have
+ * more; its pixels are counted with the slab that has them.
+ *
+ * @param labels    As in apsis_measures: the slab; and so are grey and wanted.
+ * @param before    Of the type of labels; NULL if none is needed.
+ * @param start     The rows of the image before the slab.
+ * @param sums      [capacity]: receives what is counted of the first `capacity` values, or NULL.
+ * @param count     Receives how many values occur, or NULL.
+ */
+APSIS_API apsis_status apsis_slab_sums(apsis_context *context, const apsis_image *labels, const apsis_image *grey,
+                                       const apsis_image *before, int64_t start, uint32_t wanted, apsis_sums *sums,
+                                       int64_t capacity, int64_t *count, const apsis_options *options);
+
+/** Adds up the sums of equal values of several slabs, in one array, which is then in ascending order of the values; of what
+ *  all were asked for.  Returns how many there are.  Any thread. */
+APSIS_API int64_t apsis_slab_merge_sums(int64_t count, apsis_sums *sums);
+
+/**
+ * Makes of the sums of an image what apsis_measures says of its values.  All must have been asked for the same.
+ *
+ * @param size      [ndim]: of the image.
+ * @param sums      [count]: of all slabs, merged.
+ * @param measures  [count]: receives what follows from them.
+ */
+APSIS_API apsis_status apsis_slab_measures(apsis_context *context, int32_t ndim, const int64_t *size,
+                                           const apsis_sums *sums, int64_t count, apsis_measure *measures,
+                                           const apsis_options *options);
+
 
 /* ---- Paths -------------------------------------------------------------- *
  *

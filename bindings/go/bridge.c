@@ -194,6 +194,13 @@ apsis_status bridge_slab_contacts(apsis_context *context, apsis_image labels, vo
     return apsis_slab_contacts(context, with_data(&labels, labels_data), before, contacts, capacity, count, options);
 }
 
+apsis_status bridge_slab_sums(apsis_context *context, apsis_image labels, void *labels_data, apsis_image grey, void *grey_data,
+                              apsis_image before, void *before_data, int64_t start, uint32_t wanted, apsis_sums *sums,
+                              int64_t capacity, int64_t *count, const apsis_options *options) {
+    return apsis_slab_sums(context, with_data(&labels, labels_data), with_data(&grey, grey_data),
+                           with_data(&before, before_data), start, wanted, sums, capacity, count, options);
+}
+
 apsis_status bridge_slab_join(apsis_context *context, int32_t ndim, const int64_t *size, apsis_slab_labels *slabs,
                               int64_t slab_count, int64_t columns, int64_t *faces, apsis_part *parts, int64_t *numbers,
                               int64_t capacity, int64_t *count, const apsis_options *options) {

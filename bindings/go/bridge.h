@@ -74,6 +74,9 @@ apsis_status bridge_slab_statistics(apsis_context *context, apsis_image labels, 
                                     apsis_part *parts, int64_t capacity, int64_t *count, const apsis_options *options);
 apsis_status bridge_slab_contacts(apsis_context *context, apsis_image labels, void *labels_data, const int64_t *before,
                                   apsis_contact *contacts, int64_t capacity, int64_t *count, const apsis_options *options);
+apsis_status bridge_slab_sums(apsis_context *context, apsis_image labels, void *labels_data, apsis_image grey, void *grey_data,
+                              apsis_image before, void *before_data, int64_t start, uint32_t wanted, apsis_sums *sums,
+                              int64_t capacity, int64_t *count, const apsis_options *options);
 apsis_status bridge_slab_join(apsis_context *context, int32_t ndim, const int64_t *size, apsis_slab_labels *slabs,
                               int64_t slab_count, int64_t columns, int64_t *faces, apsis_part *parts, int64_t *numbers,
                               int64_t capacity, int64_t *count, const apsis_options *options);

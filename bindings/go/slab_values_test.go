@@ -80,6 +80,48 @@ func TestValuesAndContactsOfSlabs(t *testing.T) {
 	}
 }
 
+func TestMeasuresOfSlabs(t *testing.T) {
+	context := newContext(t)
+	for _, options := range []*Options{nil, {Spacing: [3]float64{0.5, 0.5, 0.5}}} {
+		for _, c := range labelCuts() {
+			wanted, grey := Moments|Surface|Euler|Intensity, make([]float32, len(c.set))
+			if len(c.size) == 2 {
+				wanted |= Perimeter
+			}
+			for i := range grey {
+				grey[i] = float32(i) / 7
+			}
+			var sums []Sums
+			for k := c.slabs() - 1; k >= 0; k-- {
+				start, before := c.starts[k], None
+				rows := start
+				if rows > 4 {
+					rows = 4
+				}
+				if rows > 0 {
+					size := append([]int{}, c.size...)
+					size[len(size)-1] = rows
+					before = Of(c.set[(start-rows)*c.columns:start*c.columns], size...)
+				}
+				told, err := context.SlabSums(slabOf(c, c.set, k), slabOf(c, grey, k), before, int64(start), wanted, options)
+				must(t, err)
+				sums = append(sums, told...)
+			}
+			known, err := context.Measures(Of(c.set, c.size...), Of(grey, c.size...), wanted, options)
+			must(t, err)
+			got, err := context.SlabMeasures(c.size, MergeSums(sums), options)
+			must(t, err)
+			same(t, got, known)
+			if len(known) < 2 {
+				t.Fatalf("%d values", len(known))
+			}
+		}
+	}
+	none, err := context.SlabMeasures([]int{3, 2}, MergeSums(nil), nil)
+	must(t, err)
+	same(t, len(none), 0)
+}
+
 func TestMoreValuesThanExpected(t *testing.T) {
 	const size = 100
 	context, values := newContext(t), make([]int32, size*size)
@@ -108,6 +150,15 @@ func TestWrongSlabsOfValues(t *testing.T) {
 	refused(err, "start is -1")
 	_, err = context.SlabValueStatistics(Of([]float32{1}, 1, 1), 0)
 	refused(err, "labels")
+	_, err = context.SlabSums(image, None, None, 3, Euler, nil)
+	refused(err, "before is None, but the slab needs 1 of the rows")
+	_, err = context.SlabSums(image, None, Of([]uint8{1, 2}, 2, 1), 3, Euler, nil)
+	refused(err, "before: size[0] is 2")
+	sums, _ := context.SlabSums(image, None, None, 3, 0, nil)
+	_, err = context.SlabMeasures([]int{3, 2}, sums, nil)
+	refused(err, "sums[0] cannot be")
+	_, err = context.SlabMeasures([]int{3, -2}, sums, nil)
+	refused(err, "size")
 	_, err = context.MergeContacts(4, nil, nil)
 	refused(err, "ndim is 4")
 }

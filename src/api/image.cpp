@@ -10,6 +10,20 @@
 #include "runtime/workspace.h"
 
 namespace apsis {
+
+const char *type_name(int type) {
+    switch (type) {
+        case APSIS_BIT: return "APSIS_BIT";
+        case APSIS_U8: return "APSIS_U8";
+        case APSIS_I32: return "APSIS_I32";
+        case APSIS_I64: return "APSIS_I64";
+        case APSIS_F32: return "APSIS_F32";
+        case APSIS_F64: return "APSIS_F64";
+        case APSIS_U16: return "APSIS_U16";
+        default: return nullptr;
+    }
+}
+
 namespace {
 
 /// The bytes that a view covers: a box of elements with strides.  A row of bits counts as a row of bytes.
@@ -46,19 +60,6 @@ uintptr_t lowest_address(const Cover &cover) {
 
 /// A placeholder for data that is given later, so that the view counts as wanted.  Never read or written.
 uint8_t *const WANTED = reinterpret_cast<uint8_t *>(uintptr_t(Carver::SLOT));
-
-const char *type_name(int type) {
-    switch (type) {
-        case APSIS_BIT: return "APSIS_BIT";
-        case APSIS_U8: return "APSIS_U8";
-        case APSIS_I32: return "APSIS_I32";
-        case APSIS_I64: return "APSIS_I64";
-        case APSIS_F32: return "APSIS_F32";
-        case APSIS_F64: return "APSIS_F64";
-        case APSIS_U16: return "APSIS_U16";
-        default: return nullptr;
-    }
-}
 
 void check_type(const char *name, int type, Role role) {
     const char *found = type_name(type);

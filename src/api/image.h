@@ -13,6 +13,9 @@ inline bool is_input(Role role) {
            role == Role::ANY_INPUT;
 }
 
+/// "APSIS_U8", and so on; NULL for what is no type.
+const char *type_name(int type);
+
 /// The view of a caller's image.  `name` is the argument's name, for the message of the Error that is thrown.  `need_data` is
 /// false if only the size of a workspace is needed.
 View check_image(const char *name, const apsis_image *image, Role role, bool need_data = true);

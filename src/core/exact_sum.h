@@ -35,6 +35,7 @@ class ExactSum {
     }
     /// Adds many pieces of a part.
     APSIS_BOTH void add_pieces(int part, __int128 sum) { part_[part] += sum; }
+    APSIS_BOTH __int128 pieces(int part) const { return part_[part]; }
     APSIS_BOTH void add_whole(int64_t value) { part_[ONE / 32] += static_cast<__int128>(value) * (1 << ONE % 32); }
     APSIS_BOTH void add(const ExactSum &other) {
         for (int i = 0; i < PARTS; ++i) part_[i] += other.part_[i];

@@ -14,10 +14,11 @@ struct ShapeSums {
     int64_t euler = 0;
     int64_t steps[3] = {};  // of the perimeter: pixels where it is straight, diagonal, or one and then the other
 
-    APSIS_BOTH void add(const ShapeSums &other) {
-        for (int i = 0; i < 6; ++i) product[i] += other.product[i];
-        for (int i = 0; i < 3; ++i) faces[i] += other.faces[i], steps[i] += other.steps[i];
-        diagonals += other.diagonals, euler += other.euler;
+    /// Adds the sums of other pixels, or with -1 takes them away.
+    APSIS_BOTH void add(const ShapeSums &other, int sign = 1) {
+        for (int i = 0; i < 6; ++i) product[i] += sign * other.product[i];
+        for (int i = 0; i < 3; ++i) faces[i] += sign * other.faces[i], steps[i] += sign * other.steps[i];
+        diagonals += sign * other.diagonals, euler += sign * other.euler;
     }
     /// Adds pixels from x = begin to end.
     APSIS_BOTH void add_run(int64_t begin, int64_t end, int64_t y, int64_t z) {

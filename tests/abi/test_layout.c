@@ -110,6 +110,25 @@ static void slabs(void **state) {
     FIELD(apsis_slab_labels, numbers, 64, 8);
 }
 
+static void sums(void **state) {
+    (void)state;
+    assert_int_equal(sizeof(apsis_sums), 448);
+    FIELD(apsis_sums, part, 0, 96);
+    FIELD(apsis_sums, wanted, 96, 8);
+    FIELD(apsis_sums, products_low, 104, 48);
+    FIELD(apsis_sums, products_high, 152, 48);
+    FIELD(apsis_sums, faces, 200, 24);
+    FIELD(apsis_sums, diagonals, 224, 8);
+    FIELD(apsis_sums, euler, 232, 8);
+    FIELD(apsis_sums, steps, 240, 24);
+    FIELD(apsis_sums, intensity_low, 264, 64);
+    FIELD(apsis_sums, intensity_high, 328, 64);
+    FIELD(apsis_sums, least, 392, 8);
+    FIELD(apsis_sums, largest, 400, 8);
+    FIELD(apsis_sums, special, 408, 8);
+    FIELD(apsis_sums, reserved, 416, 32);
+}
+
 static void values(void **state) {
     (void)state;
     static const int in_order[] = {APSIS_OK,           APSIS_ERROR_ARGUMENT,  APSIS_ERROR_UNSUPPORTED, APSIS_ERROR_NO_DEVICE,
@@ -162,6 +181,6 @@ static void values(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(images),   cmocka_unit_test(options), cmocka_unit_test(components),
                                        cmocka_unit_test(contacts), cmocka_unit_test(extents), cmocka_unit_test(slabs),
-                                       cmocka_unit_test(values)};
+                                       cmocka_unit_test(sums),     cmocka_unit_test(values)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -166,6 +166,21 @@ static apsis_status measures(apsis_context *ctx, call_outputs *out) { return mea
 static apsis_status moments(apsis_context *ctx, call_outputs *out) {
     return measure(ctx, out, APSIS_MOMENTS | APSIS_PERIMETER | APSIS_INTENSITY);
 }
+static apsis_status slab_measures(apsis_context *ctx, call_outputs *out) {
+    static uint8_t value[CALL_PIXELS];
+    for (int i = 0; i < CALL_PIXELS; ++i) value[i] = (uint8_t)(i / 3 * i % 7);
+    const apsis_image labels = image_of(size_of_paths, value, APSIS_U8, 2);
+    const int64_t whole[2] = {labels.size[0], 2 * labels.size[1]};
+    apsis_sums sums[2 * 6];
+    apsis_status status = APSIS_OK;
+    int64_t found = 0;
+    for (int k = 0; k < 2 && status == APSIS_OK; ++k, found += out->count)
+        status = apsis_slab_sums(ctx, &labels, NULL, k ? &labels : NULL, k * labels.size[1], APSIS_MOMENTS | APSIS_PERIMETER,
+                                 sums + found, 6, &out->count, NULL);
+    if (status != APSIS_OK) return status;
+    out->count = apsis_slab_merge_sums(found, sums);
+    return apsis_slab_measures(ctx, 2, whole, sums, out->count, (apsis_measure *)out->parts, NULL);
+}
 
 static apsis_image map_of_paths(void *data, apsis_type type, int ndim) { return image_of(size_of_paths, data, type, ndim); }
 static apsis_status balls(apsis_context *ctx, call_outputs *out) {
@@ -241,6 +256,7 @@ const named_call calls[] = {{"distance", distance},
                             {"contacts", contacts},
                             {"measures", measures},
                             {"moments", moments},
+                            {"measures of slabs", slab_measures},
                             {"opening", opening},
                             {"surfaces", surfaces},
                             {"geodesic", geodesic},

@@ -265,6 +265,17 @@ void call_wildly(apsis_context *context, Input &in) {
         case 15: {
             apsis_measure found[3];
             const uint32_t wanted = in.one_in(8) ? 0xffff : static_cast<uint32_t>(in.below(256));
+            if (in.one_in(3)) {
+                apsis_sums sums[3];
+                int64_t values = 0;
+                status = apsis_slab_sums(used, images[0], images[in.below(3)], maybe(seeds),
+                                         in.one_in(4) ? odd_number(in) : in.below(9), wanted, in.one_in(8) ? nullptr : sums, 3,
+                                         &values, options.get());
+                if (status != APSIS_OK || values > 3) break;
+                if (in.one_in(4) && values > 0) sums[0].part.area = odd_number(in);
+                status = apsis_slab_measures(used, ndim, size, sums, apsis_slab_merge_sums(values, sums), found, options.get());
+                break;
+            }
             status = apsis_measures(used, images[0], images[in.below(3)], wanted, in.one_in(8) ? nullptr : found,
                                     in.one_in(8) ? -1 : 3, count, options.get());
             break;

@@ -35,9 +35,10 @@ tells() {
 }
 
 page apsis 3
-tells apsis $(sed -n 's/@@.*//p' "$here/../abi/symbols.txt" | grep -vxE "apsis_(measures|morphology|surface_distance|thickness|medial_axis|cost_distance|paths|longest_paths)")
+tells apsis $(sed -n 's/@@.*//p' "$here/../abi/symbols.txt" | grep -vxE "apsis_(measures|morphology|surface_distance|thickness|medial_axis|cost_distance|paths|longest_paths|slab_(sums|merge_sums|measures))")
 page apsis_measures 3
-tells apsis_measures apsis_measures apsis_morphology apsis_surface_distance apsis_thickness apsis_medial_axis apsis_cost_distance apsis_paths apsis_longest_paths
+tells apsis_measures apsis_measures apsis_morphology apsis_surface_distance apsis_thickness apsis_medial_axis apsis_cost_distance apsis_paths apsis_longest_paths \
+    apsis_slab_sums apsis_slab_merge_sums apsis_slab_measures
 page apsis_mpi 3
 tells apsis_mpi apsis_mpi_message apsis_mpi_extent apsis_mpi_distance apsis_mpi_voronoi apsis_mpi_components apsis_mpi_geodesic \
     apsis_mpi_eccentricity

@@ -64,25 +64,29 @@ What is wanted of each value of a label image but 0: a vector of [`Measure`](@re
 """
 function measures(labels::AbstractArray, wanted::Symbol...; grey=nothing, connectivity=1, spacing=1,
                   context=context_on(device_of(labels)))
-    for name in wanted
-        name in MEASURES || throw(ArgumentError("measures is asked for :$name, but has $(join(MEASURES, ", "))"))
-    end
-    labels = as_labels(labels)
+    labels, mask = as_labels(labels), measures_mask(wanted)
     check_dimensions(labels)
     image = grey === nothing ? nothing : as_grey(grey)
     asked = options(labels; connectivity=connectivity, spacing=spacing)
     prepare(context, labels)
-    mask = reduce(|, UInt32(1) << (k - 1) for k in eachindex(MEASURES) if MEASURES[k] in wanted; init=UInt32(0))
     found = known_of(Measure, true) do room, count
         GC.@preserve labels image check(context, ccall(symbol(:apsis_measures), Cint,
             (Ptr{Cvoid}, Ptr{CImage}, Ptr{CImage}, UInt32, Ptr{Measure}, Int64, Ptr{Int64}, Ptr{COptions}),
             context.handle, reference(labels), reference(image), mask, room, length(room), count,
             asked))
     end
-    return map(found) do m
-        Measure(count_from_one(m.component), (getfield(m, k) for k in 2:fieldcount(Measure))...)
-    end
+    return map(count_from_one, found)
 end
+
+"What is wanted of measures, as the library has it."
+function measures_mask(wanted)
+    for name in wanted
+        name in MEASURES || throw(ArgumentError("measures is asked for :$name, but has $(join(MEASURES, ", "))"))
+    end
+    return reduce(|, UInt32(1) << (k - 1) for k in eachindex(MEASURES) if MEASURES[k] in wanted; init=UInt32(0))
+end
+
+count_from_one(m::Measure) = Measure(count_from_one(m.component), (getfield(m, k) for k in 2:fieldcount(Measure))...)
 
 """
     contacts(labels; connectivity=1, spacing=1, slices=false, periodic=false, context)

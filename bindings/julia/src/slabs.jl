@@ -1,7 +1,8 @@
 """
 Maps of an image that is cut across its last dimension into slabs, so that it need not fit in one memory:
 [`summary`](@ref), [`merge`](@ref) and [`distance`](@ref) or [`voronoi`](@ref); [`parts`](@ref), [`join!`](@ref) and
-[`components`](@ref); [`relax!`](@ref) and [`geodesic`](@ref); [`statistics`](@ref) and [`contacts`](@ref).
+[`components`](@ref); [`relax!`](@ref) and [`geodesic`](@ref); [`statistics`](@ref) and
+[`contacts`](@ref); [`sums`](@ref) and [`measures`](@ref).
 
 The results are those of the whole image in the slab, with the same options, indices too.  `start` is how many rows of the
 image (in 3-D planes) are before a slab, and `extent` how many there are.  What slabs tell each other are arrays of `Int64` of
@@ -10,9 +11,9 @@ in other languages read them, too.
 """
 module Slabs
 
-using ..Apsis: Apsis, BORDER, CImage, COMPLEMENT, COptions, Component, Contact, LABELS, LENGTHS, SIGNED, as_given, as_labels,
-               as_set, check, check_dimensions, check_output, context_on, count_from_one, count_from_one!, device_of, flags,
-               known_of, label_type, options, prepare, reference, results, symbol
+using ..Apsis: Apsis, BORDER, CImage, COMPLEMENT, COptions, Component, Contact, LABELS, LENGTHS, Measure, SIGNED, as_given,
+               as_grey, as_labels, as_set, check, check_dimensions, check_output, context_on, count_from_one, count_from_one!,
+               device_of, flags, known_of, label_type, measures_mask, options, prepare, reference, results, symbol
 
 struct CSlab
     start::Int64
@@ -411,5 +412,6 @@ function take_before!(slabs, told)
 end
 
 include("slab_values.jl")
+include("slab_measures.jl")
 
 end

@@ -101,6 +101,23 @@ merged(told) = isempty(told) ? (nothing, nothing) : Slabs.merge(told...)
         @test isempty(Slabs.merge_parts()) && isempty(Slabs.merge_contacts(2))
     end
 
+    @testset "measures of labels" begin
+        for image in label_images(), spacing in [1, 0.5]
+            wanted = (:moments, :surface, :euler, :intensity, (ndims(image) == 2 ? (:perimeter,) : ())...)
+            grey = rand(MersenneTwister(3), Float32, size(image)...)
+            told = [Slabs.sums(slab(image, r), r.start - 1, wanted...; grey=slab(grey, r),
+                               before=slab(image, max(r.start - 4, 1):(r.start - 1))) for r in rows(image)]
+            merged_sums = Slabs.merge_sums(Slabs.merge_sums(told[3:end]...), told[1:2]...)
+            @test Slabs.measures(merged_sums, size(image); spacing=spacing) ==
+                  Apsis.measures(image, wanted...; grey=grey, spacing=spacing)
+        end
+        @test isempty(Slabs.measures(Slabs.merge_sums(), (3, 2)))
+        @test fails(() -> Slabs.sums([1 2], 3, :euler), Apsis.ApsisError, "before")
+        @test fails(() -> Slabs.sums([1 2], 0, :colour), ArgumentError, "colour")
+        @test fails(() -> Slabs.measures(Slabs.sums([1 2], 3), (2, 1)), Apsis.ApsisError, "cannot be that of a value")
+        @test fails(() -> Slabs.measures(Slabs.merge_sums(), (2,)), ArgumentError, "2 or 3")
+    end
+
     @testset "geodesic" begin
         for image in images(0.7), how in [NamedTuple(), (metric=:city_block,)]
             seeds = rand(MersenneTwister(2), size(image)...) .< 0.05

@@ -17,7 +17,7 @@ from . import _lines as lines
 from ._arrays import LABELS, LENGTHS, MASKS, Array
 from ._calls import _ROOM, Calls, Device, chosen_device, outside
 from ._errors import wrong
-from ._options import Periodic, Spacing, Weights, flag, flags, options, periodic_flags, real
+from ._options import Periodic, Spacing, Weights, flag, flags, measures_mask, options, periodic_flags, real
 
 __all__ = ["COMPONENT", "CONTACT", "Context", "Device", "EXTENT", "context_for", "device_count", "outside"]
 
@@ -259,16 +259,13 @@ class Context(Calls):
         sources = [arrays.as_labels("labels", labels)]
         if len(sources[0].shape) == 1:
             raise wrong("labels has 1 axis, and 2 or 3 are needed")
-        names = [wanted] if isinstance(wanted, str) else list(wanted)
-        for name in names:
-            if name not in c.MEASURES:
-                raise wrong(f"wanted has {name!r}, but it may have {', '.join(c.MEASURES)}")
+        mask = measures_mask(wanted)
         if intensity is not None:
             sources.append(arrays.as_intensity("intensity", intensity))
             arrays.check_shape("intensity", sources[1], sources[0])
         chosen = options(len(sources[0].shape), flags(labels=True), connectivity=connectivity, spacing=spacing)
         images = arrays.images_of(sources, [], ("labels", "intensity"))
-        mask, count, room = sum({c.MEASURES[name] for name in names}), ctypes.c_int64(), _ROOM
+        count, room = ctypes.c_int64(), _ROOM
         grey = images[1] if len(images) > 1 else None
         while True:
             known = np.empty(room, MEASURE)
@@ -277,10 +274,7 @@ class Context(Calls):
             if count.value <= room:
                 break
             room = count.value
-        known = known[:count.value]
-        known["component"]["value"] = values.signed(known["component"]["value"], sources[0])
-        order = np.argsort(known["component"]["value"], kind="stable")
-        return known if (order[1:] > order[:-1]).all() else known[order]
+        return values.records_in_order(known[:count.value], sources[0], "component")
 
     def cost_distance(self, costs: Array, seeds: Array, *, set: Optional[Array] = None,
                       nearest: Union[bool, DTypeLike] = False, dtype: Optional[DTypeLike] = np.float32,

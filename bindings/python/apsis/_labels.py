@@ -63,6 +63,13 @@ def in_order(known: np.ndarray[Any, Any], labels: Array, *fields: str) -> np.nda
     return known[np.lexsort([known[field] for field in reversed(fields)])]
 
 
+def records_in_order(known: np.ndarray[Any, Any], labels: Array, field: str) -> np.ndarray[Any, Any]:
+    """What is known of values, which are those of a field of records, with their sign and in ascending order."""
+    known[field]["value"] = signed(known[field]["value"], labels)
+    order = np.argsort(known[field]["value"], kind="stable")
+    return known if (order[1:] > order[:-1]).all() else known[order]
+
+
 def greatest(name: str, labels: Array) -> int:
     """The greatest label, -1 if there are none; of those that are not negative."""
     if math.prod(labels.shape) == 0:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import operator
 import reprlib
-from typing import Any, Mapping, Optional, Sequence, Union
+from typing import Any, Iterable, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
@@ -105,6 +105,15 @@ def _one_of(name: str, value: Any, known: Mapping[str, int], aliases: Mapping[st
     if value not in known:
         raise wrong(f"{name} is {value!r}, but must be one of {', '.join([*known, *aliases])}")
     return known[value]
+
+
+def measures_mask(wanted: Iterable[str]) -> int:
+    """What is wanted of measures, by name, as the library has it."""
+    names = [wanted] if isinstance(wanted, str) else list(wanted)
+    for name in names:
+        if name not in c.MEASURES:
+            raise wrong(f"wanted has {name!r}, but it may have {', '.join(c.MEASURES)}")
+    return sum({c.MEASURES[name] for name in names})
 
 
 def options(axes: int, flags: int, *, spacing: Spacing = None, metric: str = "euclidean", method: str = "auto",

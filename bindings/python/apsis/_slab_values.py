@@ -122,9 +122,11 @@ def merge_contacts(*contacts: NDArray[Any], axes: int, spacing: Spacing = None) 
     return pairs[:count.value]
 
 
-def _told(source: Array, device: Union[Device, Context, None], dtype: np.dtype[Any], call: Callable[..., Any]) -> NDArray[Any]:
-    """What a slab tells, asked once more if there was no room for all."""
-    context, images, count = context_of(source, device), arrays.images_of([source], []), ctypes.c_int64()
+def _told(source: Array, device: Union[Device, Context, None], dtype: np.dtype[Any], call: Callable[..., Any],
+          images: Optional[list[Optional[c.Image]]] = None) -> NDArray[Any]:
+    """What a slab tells, asked once more if there was no room for all.  `images` are those of the call, of which the first is
+    of the source."""
+    context, images, count = context_of(source, device), images or arrays.images_of([source], []), ctypes.c_int64()
     room = np.empty(_ROOM, dtype)
     while True:
         call(context, images, room.ctypes.data, len(room), ctypes.byref(count))

@@ -22,7 +22,9 @@ and cells are told so by `close`.
 from ._columns import Columns
 from ._slab_labels import PART, Labels, components, join, measure, parts, renumber
 from ._slab_maps import Paths, close, distance, geodesic, merge, relax, summary, voronoi
+from ._slab_measures import SUMS, measures, merge_sums, sums
 from ._slab_values import contacts, merge_contacts, merge_parts, statistics
 
-__all__ = ["Columns", "Labels", "PART", "Paths", "close", "components", "contacts", "distance", "geodesic", "join", "measure",
-           "merge", "merge_contacts", "merge_parts", "parts", "relax", "renumber", "statistics", "summary", "voronoi"]
+__all__ = ["Columns", "Labels", "PART", "Paths", "SUMS", "close", "components", "contacts", "distance", "geodesic", "join",
+           "measure", "measures", "merge", "merge_contacts", "merge_parts", "merge_sums", "parts", "relax", "renumber",
+           "statistics", "summary", "sums", "voronoi"]

@@ -205,6 +205,7 @@ def test_structures_and_functions():
                        ("apsis_slab_labels", _library.SlabLabels)):
         assert [field for field, _ in ours._fields_] == fields(name)
     assert list(slabs.PART.names) == fields("apsis_part") and slabs.PART.itemsize == 96
+    assert list(slabs.SUMS.names) == fields("apsis_sums") and slabs.SUMS.itemsize == 448
     assert list(apsis.COMPONENT.names) == fields("apsis_component") and apsis.COMPONENT.itemsize == 96
     assert list(apsis.EXTENT.names) == fields("apsis_extent") and apsis.EXTENT.itemsize == 56
     assert list(apsis.CONTACT.names) == fields("apsis_contact") and apsis.CONTACT.itemsize == 56

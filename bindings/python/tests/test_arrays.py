@@ -105,7 +105,8 @@ def test_functions_have_the_parameters_of_the_methods(verb):
     assert all(parameter.annotation is not inspect.Parameter.empty for parameter in theirs)
 
 
-SLABS = [slabs.summary, slabs.merge, slabs.distance, slabs.relax, slabs.geodesic, slabs.parts, slabs.join, slabs.components]
+SLABS = [slabs.summary, slabs.merge, slabs.distance, slabs.relax, slabs.geodesic, slabs.parts, slabs.join, slabs.components,
+         slabs.sums, slabs.merge_sums, slabs.measures]
 
 
 @pytest.mark.parametrize("function", [*VERBS, apsis.table, *SLABS])
@@ -118,7 +119,8 @@ def test_documentation_tells_of_every_parameter(function):
 
 
 def test_examples_of_the_documentation():
-    for module, least in ((apsis._functions, 11), (apsis._slab_maps, 6), (apsis._slab_labels, 4), (apsis.paths, 5)):
+    for module, least in ((apsis._functions, 11), (apsis._slab_maps, 6), (apsis._slab_labels, 4), (apsis._slab_measures, 3),
+                          (apsis.paths, 5)):
         failed, tried = doctest.testmod(module, extraglobs={"apsis": apsis})
         assert tried >= least and failed == 0
 

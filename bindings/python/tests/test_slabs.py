@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import apsis
-from apsis import slabs
+from apsis import measure, slabs
 
 random = np.random.default_rng(24)
 IMAGES = [random.random((23, 17)) < 0.1, random.random((11, 9, 8)) < 0.3, random.random((23, 17)) < 0.6]
@@ -125,6 +125,17 @@ def test_contacts_are_those_of_the_whole_image(image, how):
     told = [slabs.contacts(part, image[start - 1] if start else None, **how) for start, part in pieces(image)]
     got = slabs.merge_contacts(*told, axes=image.ndim, spacing=how.get("spacing"))
     assert got.tobytes() == apsis.contacts(image, **how).tobytes()
+
+
+@pytest.mark.parametrize("image", LABELS)
+@pytest.mark.parametrize("how", [{}, {"spacing": 0.1}])
+def test_measures_are_those_of_the_whole_image(image, how):
+    wanted = ["moments", "surface", "euler", "intensity"] + ["perimeter"] * (image.ndim == 2)
+    grey = random.random(image.shape, np.float32)
+    told = [slabs.sums(part, start, image[max(start - 4, 0):start], grey[start:start + len(part)], wanted=wanted)
+            for start, part in pieces(image)]
+    merged = slabs.merge_sums(pickle.loads(pickle.dumps(slabs.merge_sums(*told[3:]))), *told[:3][::-1])
+    assert slabs.measures(merged, image.shape, **how).tobytes() == measure.measures(image, grey, wanted=wanted, **how).tobytes()
 
 
 def test_cells_are_those_of_the_whole_image():
@@ -289,6 +300,15 @@ ROW = np.full(3, -1)
     (lambda: slabs.join([slabs.parts(~SET, 0), slabs.parts(~SET, 2)], (4, 3), by_value=True), ValueError,
      r"labels\[0\]: parts is None, but they tell the values"),
     (lambda: slabs.components(SET[1:], slabs.parts(SET, 0)), ValueError, "set has 1 rows, but labels is of a slab of 2"),
+    (lambda: slabs.sums(ROW[None], 1, wanted=["euler"]), ValueError, "before is None, but the slab needs 1 of the rows"),
+    (lambda: slabs.sums(ROW[None], 1, ROW[None], wanted=["hull"]), NotImplementedError, "wanted has hull, which .* not for slabs"),
+    (lambda: slabs.sums(ROW[None], 1, ROW[None, 1:]), ValueError, r"before has rows of shape \(2,\), but labels has \(3,\)"),
+    (lambda: slabs.sums(ROW[None], 1, SET), ValueError, "before has dtype bool, but labels has int64"),
+    (lambda: slabs.sums(SET, 0, intensity=ROW), TypeError, "intensity is a ndarray of dtype int64"),
+    (lambda: slabs.sums(SET, 0, wanted="all"), ValueError, "wanted has 'all', but it may have moments"),
+    (lambda: slabs.merge_sums(ROW), TypeError, r"sums\[0\] is .*, but must be an array such as the function sums gives"),
+    (lambda: slabs.measures(slabs.sums(~SET, 0), (1, 3)), ValueError, r"sums\[0\] cannot be .* 3 x 1 x 1 pixels"),
+    (lambda: slabs.measures(slabs.sums(~SET, 0), (2,)), ValueError, "shape has 1 axes, but 2 or 3 are needed"),
     (lambda: slabs.measure(ROW), TypeError, "parts is .*, but must be an array of PART"),
 ])
 def test_wrong_arguments(call, kind, words):

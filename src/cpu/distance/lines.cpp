@@ -159,8 +159,10 @@ HWY_INLINE int64_t best_for(D d, hn::Vec<D> lanes, const Line<T> &line, int64_t 
 template <class T>
 class Parts {
   public:
+    /// Finds them, the first time.
     template <class D>
     void find(D d, const Line<T> &line) {
+        if (size_) return;
         const int64_t N = static_cast<int64_t>(hn::Lanes(d));
         size_ = HWY_MAX(SEGMENT, (line.length / COUNT / N + 1) * N);
         for (int64_t begin = 0; begin < line.length; begin += size_) {
@@ -203,7 +205,7 @@ class Parts {
 
   private:
     static constexpr int64_t COUNT = 256;
-    int64_t size_;  // of a part; the last may be smaller
+    int64_t size_ = 0;  // of a part; the last may be smaller.  0: nothing is found yet
     T least_[COUNT];
 };
 
@@ -285,15 +287,13 @@ void solve_line(const Line<T> &line) {
     const int64_t block = B * static_cast<int64_t>(hn::Lanes(d));
     Parts<T> parts;
     Ends<ORDERED, T, decltype(d)> ends(parts);
-    bool has_far = false;
     int64_t low = 0;  // no pixel from here on has its best candidate further left
     for (int64_t begin = 0; begin < line.length; begin += SEGMENT) {
         const int64_t end = begin + SEGMENT < line.length ? begin + SEGMENT : line.length;
         int64_t x = begin;
         while (x < end && search_block<ORDERED, B>(d, lanes, line, x)) x += block;
         if (x >= end) continue;
-        if (!has_far) parts.find(d, line);
-        has_far = true;
+        parts.find(d, line);
         if (x == 0 && !line.end_cost && !parts.any(line)) return give_up(line);
         const int64_t high = ends.best(d, lanes, line, end - 1, low);
         bracket_segment<ORDERED>(d, lanes, line, parts, x, end, low, high);

@@ -2,7 +2,7 @@
 
 use std::os::raw::c_int;
 
-use crate::{apsis_component, apsis_context, apsis_image, apsis_options, apsis_status};
+use crate::{apsis_component, apsis_context, apsis_image, apsis_options, apsis_part, apsis_status};
 
 pub type apsis_operation = c_int;
 pub const APSIS_DILATE: apsis_operation = 0;
@@ -48,6 +48,25 @@ pub struct apsis_measure {
     pub intensity_min: f64,
     pub intensity_max: f64,
     pub reserved: [f64; 8],
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct apsis_sums {
+    pub part: apsis_part,
+    pub wanted: i64,
+    pub products_low: [i64; 6],
+    pub products_high: [i64; 6],
+    pub faces: [i64; 3],
+    pub diagonals: i64,
+    pub euler: i64,
+    pub steps: [i64; 3],
+    pub intensity_low: [i64; 8],
+    pub intensity_high: [i64; 8],
+    pub least: i64,
+    pub largest: i64,
+    pub special: i64,
+    pub reserved: [i64; 4],
 }
 
 #[repr(C)]
@@ -153,6 +172,28 @@ extern "C" {
         measures: *mut apsis_measure,
         capacity: i64,
         count: *mut i64,
+        options: *const apsis_options,
+    ) -> apsis_status;
+    pub fn apsis_slab_sums(
+        context: *mut apsis_context,
+        labels: *const apsis_image,
+        grey: *const apsis_image,
+        before: *const apsis_image,
+        start: i64,
+        wanted: u32,
+        sums: *mut apsis_sums,
+        capacity: i64,
+        count: *mut i64,
+        options: *const apsis_options,
+    ) -> apsis_status;
+    pub fn apsis_slab_merge_sums(count: i64, sums: *mut apsis_sums) -> i64;
+    pub fn apsis_slab_measures(
+        context: *mut apsis_context,
+        ndim: i32,
+        size: *const i64,
+        sums: *const apsis_sums,
+        count: i64,
+        measures: *mut apsis_measure,
         options: *const apsis_options,
     ) -> apsis_status;
 }

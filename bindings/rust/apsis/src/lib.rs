@@ -35,6 +35,7 @@ mod error;
 mod image;
 mod measures;
 mod options;
+mod slab_measures;
 mod slab_values;
 mod slabs;
 
@@ -44,6 +45,7 @@ pub use error::{Error, Status};
 pub use image::{DeviceImage, Image, ImageMut, Pixel, Source, Target, Writable};
 pub use measures::{Measure, Path, SurfaceDistances};
 pub use options::{Method, Metric, Operation, Options, Surface};
+pub use slab_measures::{merge_sums, Sums};
 pub use slab_values::merge_parts;
 pub use slabs::{measure, Beside, Labels, Part, Paths, Slab, Summary};
 

@@ -39,23 +39,9 @@ impl Context {
         tolerance: f64,
         options: &Options,
     ) -> Result<SurfaceDistances, Error> {
-        let (first, second, surface) = (self.source(first)?, self.source(second)?, surface as i32);
-        let (mut found, mut count) = (MaybeUninit::<SurfaceDistances>::zeroed(), 0);
-        self.call(|raw| unsafe {
-            let found = found.as_mut_ptr();
-            sys::apsis_surface_distance(
-                raw,
-                &first,
-                &second,
-                surface,
-                percentile,
-                tolerance,
-                found,
-                1,
-                &mut count,
-                options.raw(),
-            )
-        })?;
+        let mut found = MaybeUninit::<SurfaceDistances>::zeroed();
+        let mut count = 0;
+        self.compare([first, second], surface, [percentile, tolerance], (found.as_mut_ptr(), 1, &mut count), options)?;
         Ok(unsafe { found.assume_init() })
     }
 
@@ -69,23 +55,24 @@ impl Context {
         tolerance: f64,
         options: &Options,
     ) -> Result<Vec<SurfaceDistances>, Error> {
-        let (first, second, surface) = (self.source(first)?, self.source(second)?, surface as i32);
-        let options = options.labels();
         read_all(|found, capacity, count| {
-            self.call(|raw| unsafe {
-                sys::apsis_surface_distance(
-                    raw,
-                    &first,
-                    &second,
-                    surface,
-                    percentile,
-                    tolerance,
-                    found,
-                    capacity,
-                    count,
-                    options.raw(),
-                )
-            })
+            self.compare([first, second], surface, [percentile, tolerance], (found, capacity, count), &options.labels())
+        })
+    }
+
+    /// Compares two images; the percentile and the tolerance, and where to put so many results and their number.
+    fn compare(
+        &self,
+        [first, second]: [&dyn Source; 2],
+        surface: Surface,
+        [percentile, tolerance]: [f64; 2],
+        (found, capacity, count): (*mut SurfaceDistances, i64, &mut i64),
+        options: &Options,
+    ) -> Result<(), Error> {
+        let (first, second, surface, options) = (self.source(first)?, self.source(second)?, surface as i32, options.raw());
+        self.call(|raw| unsafe {
+            let (first, second) = (&first, &second);
+            sys::apsis_surface_distance(raw, first, second, surface, percentile, tolerance, found, capacity, count, options)
         })
     }
 

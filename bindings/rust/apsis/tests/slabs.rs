@@ -1,7 +1,8 @@
 //! Images that are cut into slabs: the maps of the whole image, and what is refused.
 
 use apsis::{
-    measure, merge_parts, Beside, Context, Device, Image, ImageMut, Labels, Metric, Options, Paths, Slab, Status, Summary,
+    measure, merge_parts, merge_sums, wanted, Beside, Context, Device, Image, ImageMut, Labels, Metric, Options, Paths, Slab,
+    Source, Status, Summary,
 };
 
 const SIZES: [&[usize]; 2] = [&[17, 23], &[8, 9, 11]];
@@ -301,6 +302,41 @@ fn values_and_contacts_are_those_of_the_whole_image() {
     let error = context.slab_merge_contacts(4, &mut vec![], &Options::new()).unwrap_err();
     assert_eq!(error.status(), Status::Argument);
     merge_parts(&mut vec![]);
+}
+
+#[test]
+fn measures_are_those_of_the_whole_image() {
+    let context = Context::new(Device::Cpu).unwrap();
+    for (options, size) in [Options::new(), Options::new().spacing([0.5; 3])].iter().flat_map(|o| SIZES.map(|s| (*o, s))) {
+        let cut = label_image(size);
+        let grey: Vec<f32> = (0..cut.pixels.len()).map(|i| i as f32 / 7.0).collect();
+        let around = if size.len() == 2 { wanted::PERIMETER } else { wanted::EULER };
+        let all = wanted::MOMENTS | wanted::SURFACE | wanted::INTENSITY | around;
+        let mut sums = vec![];
+        for k in (0..CUTS.len()).rev() {
+            let ((place, range), rows) = (cut.place(k), cut.start(k).min(4));
+            let mut above = place.clone();
+            *above.last_mut().unwrap() = rows;
+            let before = Image::new(&cut.pixels[range.start - rows * cut.columns..range.start], &above).unwrap();
+            let bright = Image::new(&grey[range], &place).unwrap();
+            let before: Option<&dyn Source> = if rows > 0 { Some(&before) } else { None };
+            let start = cut.start(k) as i64;
+            sums.extend(context.slab_sums(&cut.slab(k), Some(&bright), before, start, all, &options).unwrap());
+        }
+        merge_sums(&mut sums);
+        let bright = Image::new(&grey, size).unwrap();
+        let known = context.measures(&cut.whole(), Some(&bright), all, &options).unwrap();
+        assert!(known.len() > 2);
+        assert_eq!(format!("{:?}", context.slab_measures(size, &sums, &options).unwrap()), format!("{:?}", known));
+    }
+    let image = Image::new(&[1u8, 2, 3, 4, 5, 6], &[3, 2]).unwrap();
+    let error = context.slab_sums(&image, None, None, 3, wanted::EULER, &Options::new()).unwrap_err();
+    assert!(error.message().contains("before is None, but the slab needs 1 of the rows"), "{}", error);
+    let sums = context.slab_sums(&image, None, None, 3, 0, &Options::new()).unwrap();
+    let error = context.slab_measures(&[3, 2], &sums, &Options::new()).unwrap_err();
+    assert!(error.message().contains("sums[0] cannot be"), "{}", error);
+    assert!(context.slab_measures(&[3, 2], &[], &Options::new()).unwrap().is_empty());
+    merge_sums(&mut vec![]);
 }
 
 #[test]
