@@ -89,8 +89,8 @@ func (s *Summary) MergeLabels(other *Summary) error {
 	return nil
 }
 
-// CloseLabels adds to what is merged of the slabs above one, or below it, what lies behind the seam of a label image that closes
-// on itself along the axis that is cut: all are all slabs, merged, and extent is how many rows there are.
+// CloseLabels adds to what is merged of the slabs above one, or below it, what lies behind the seam of a label image that
+// closes on itself along the axis that is cut: all are all slabs, merged, and extent is how many rows there are.
 func (s *Summary) CloseLabels(all *Summary, extent int64) error {
 	numbers := len(s.First)
 	if err := wrongLength(numbers, "Last", s.Last, "all.First", all.First, "all.Last", all.Last); err != nil {

@@ -100,7 +100,7 @@ func mergedLabels(t *testing.T, told []*Summary) *Summary {
 	return all
 }
 
-// outsideOfSlab is what a slab of a label image is told: nil of none.  Around an image that closes on itself there is always some.
+// outsideOfSlab is what a slab of a label image is told: nil of none, which there is not around an image that closes on itself.
 func outsideOfSlab(t *testing.T, told []*Summary, k int, extent int64, isRing bool) (above, below []int64) {
 	side := func(some []*Summary) *Summary {
 		one := &Summary{}

@@ -105,7 +105,8 @@ class TableVerb : public MapVerb {
             const std::lock_guard lock(rooms.mutex);
             const std::int64_t limit = run.cut().limit, besides = others + (rooms.all - room) * kEntry;
             if (besides + most * kEntry > limit) verb.refuse(run, rows, most, kEntry, besides);
-            const std::int64_t wanted = std::min(2 * most, (limit - besides) / kEntry);  // for those of slabs to come
+            // One table alone takes room for those of slabs to come; of several none is to take that of another.
+            const std::int64_t wanted = besides > others ? most : std::min(2 * most, (limit - besides) / kEntry);
             enlarge(memory, kEntry, wanted, verb.entries_);
             rooms.all += wanted - room;
             room = wanted;
