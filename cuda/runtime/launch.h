@@ -41,6 +41,14 @@ __device__ inline void wait_for_kernel_before() {
 #endif
 }
 
+/// Lets the kernel behind this one start, if it is queued early(), once all blocks have come here.  After wait_for_kernel_before()
+/// that kernel may read, before it waits itself, what the kernels before this one have written.
+__device__ inline void start_kernel_behind() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    cudaTriggerProgrammaticLaunchCompletion();
+#endif
+}
+
 /// Permutes indices into shared memory: 32 threads that walk adjacent stretches of 8, 16 or 32 elements use 32 different banks.
 template <class Number>
 __device__ Number spread_banks(Number number) {
