@@ -269,9 +269,8 @@ constexpr int JOIN_BLOCKS_PER_SM = Tile::PLANES > 1 ? 4 : 8;
 template <class Tile>
 __device__ uint32_t join_rims(const Tiles &tiles, const WorkSplit &split) {
     const int64_t warp = int64_t(blockIdx.x) * WARPS + threadIdx.x / WARP;
-    return blockIdx.x < split.row_blocks
-               ? join_rows<Tile>(tiles, warp, split.words_per_warp)
-               : join_columns<Tile>(tiles, warp - split.row_blocks * WARPS, split.words_per_warp);
+    return blockIdx.x < split.row_blocks ? join_rows<Tile>(tiles, warp, split.words_per_warp)
+                                         : join_columns<Tile>(tiles, warp - split.row_blocks * WARPS, split.words_per_warp);
 }
 
 template <class Tile>

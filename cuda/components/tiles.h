@@ -36,7 +36,7 @@ template <int CONNECTIVITY, int HEIGHT = 128>
 struct PlaneTile {
     static constexpr int WORDS = 4, ROWS = HEIGHT, PLANES = 1, THREADS = WORDS * ROWS * PLANES;
     static constexpr int BLOCKS_PER_SM = 3 * 128 / HEIGHT;  // at least
-    static constexpr int NODE_BITS = 8;      // at most 254 of the 508 pixels of a rim are in runs of their own
+    static constexpr int NODE_BITS = 8;                     // at most 254 of the 508 pixels of a rim are in runs of their own
     // Parts whose sums are kept: 1/4 byte a pixel.  Few tiles have more parts that are not small; they are measured again.
     static constexpr uint32_t MOST_KEPT_PARTS = 256;
     /// Up to so many tiles (2048 x 2048 pixels) joining waits for memory, and roots are linked in random order (merge.cuh).
@@ -340,7 +340,8 @@ Tiles tiles_of(const ComponentsJob &job, const Plan &plan, Carver &carver) {
     tiles.across = plan.across, tiles.down = plan.down, tiles.deep = plan.deep;
     tiles.kept_words = plan.kept_words, tiles.most_kept_parts = plan.most_kept_parts, tiles.has_nodes = plan.has_nodes;
     tiles.packed_labels = plan.packed_labels;
-    const int64_t count = tiles.count(), of_nodes = tiles.has_nodes ? count : 0, sides = of_nodes * 2 * Tile::ROWS * Tile::PLANES;
+    const int64_t count = tiles.count(), of_nodes = tiles.has_nodes ? count : 0,
+                  sides = of_nodes * 2 * Tile::ROWS * Tile::PLANES;
     tiles.bits = carver.take<uint32_t>(count * tiles.kept_words);
     tiles.firsts = carver.take<uint32_t>(count * tiles.kept_words);
     tiles.firsts_before = carver.take<uint32_t>(tiles.tile_rows() + 2);
