@@ -71,6 +71,12 @@ void plan_small_image(const ComponentsJob &job, Plan &plan) {
     const int64_t count = across * down * deep;
     if (count > Tile::MOST_TILES) return;
     plan.is_small_image = true;
+    using Whole = PlaneTile<1>;
+    plan.is_one_tile = job.set.size[0] <= Whole::WORDS * 32 && job.set.size[1] <= Whole::ROWS && deep == 1;
+    if (plan.is_one_tile) {
+        plan.label = {"label_one_tile", 1, Whole::THREADS, sizeof(LabelledTile<Whole>)};
+        return;
+    }
     plan.across = static_cast<uint32_t>(across), plan.down = static_cast<uint32_t>(down);
     plan.deep = static_cast<uint32_t>(deep);
     plan.has_nodes = across * down > 1;

@@ -255,13 +255,16 @@ static void random_planes_without_labels(bench *b) {
 /** Planes of up to some hundred tiles of which labels are wanted, and no more: devices have another way there, too.  Their
  *  rows of labels begin at multiples of 16 bytes. */
 static void random_planes_with_labels(bench *b) {
+    static const int64_t largest[][3] = {{1024, 1024, 1}, {1024, 1023, 1}, {1024, 1025, 1}, {1028, 1024, 1},
+                                         {32768, 32, 1},  {128, 8192, 1},  {128, 4096, 2},  {128, 128, 64}};
     static const int64_t widths[] = {4, 64, 100, 124, 128, 132, 256, 260, 384, 500, 1024};
     static const int64_t heights[] = {1, 2, 31, 32, 33, 63, 64, 65, 128, 200, 300};
     chance c = {2030};
-    for (int i = 0; i < effort(600); ++i) {
-        const int64_t depth = roll_below(&c, 4) ? 1 : 1 + roll_below(&c, 4);
+    for (int i = 0; i < COUNT(largest) + effort(600); ++i) {
+        const int64_t depth = i < COUNT(largest) ? largest[i][2] : roll_below(&c, 4) ? 1 : 1 + roll_below(&c, 4);
         problem p = new_problem(depth > 1 ? 3 : 2, widths[roll_below(&c, COUNT(widths))],
                                 heights[roll_below(&c, COUNT(heights))], depth, NULL);
+        if (i < COUNT(largest)) memcpy(p.size, largest[i], sizeof p.size);
         uint8_t *mask = draw_shape_or_noise(&c, &p);
         p.mask = mask;
         p.options.connectivity = 1 + (int)roll_below(&c, 2);
