@@ -282,14 +282,6 @@ __global__ void __launch_bounds__(BLOCK, JOIN_BLOCKS_PER_SM<Tile>) join_tiles(Ti
     if (joined_by_warp && threadIdx.x % WARP == 0) atomicSub(tiles.count_only, joined_by_warp);
 }
 
-/// Points a node at its root, and returns the root.  No nodes are joined meanwhile.  A thread writes only the parent of its own
-/// node: another node may have been pointed at its root already, and would be led back.
-__device__ inline uint32_t flatten_node(const Tiles &tiles, uint32_t node) {
-    uint32_t parent = __ldcg(tiles.parent + node);
-    for (uint32_t next; (next = __ldcg(tiles.parent + parent)) != parent; parent = next) __stcg(tiles.parent + node, next);
-    return parent;
-}
-
 /// Threads for the nodes of a tile: in planes these are few.
 template <class Tile>
 constexpr int FLATTEN_THREADS = Tile::PLANES > 1 ? BLOCK : WALKERS;

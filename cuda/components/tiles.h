@@ -223,11 +223,19 @@ __device__ FirstPixel first_of_root(const Tiles &tiles, uint32_t root) {
     return first_of_node<Tile>(tiles, root);
 }
 
+/// Points a node at its root, and returns the root.  No nodes are joined meanwhile.  A thread writes only the parent of its own
+/// node: another node may have been pointed at its root already, and would be led back.
+__device__ inline uint32_t flatten_node(const Tiles &tiles, uint32_t node) {
+    uint32_t parent = __ldcg(tiles.parent + node);
+    for (uint32_t next; (next = __ldcg(tiles.parent + parent)) != parent; parent = next) __stcg(tiles.parent + node, next);
+    return parent;
+}
+
 /// The number of a node's component, or 0 if the component is left out.  In a slab roots may have a code, `elsewhere`, in place
 /// of a number (faces.cuh).
 template <class Tile>
 __device__ uint32_t number_of_node(const Tiles &tiles, uint32_t node, const uint32_t *elsewhere = nullptr) {
-    const uint32_t root = tiles.parent[node];
+    const uint32_t root = Tile::IS_SMALL ? flatten_node(tiles, node) : tiles.parent[node];
     if (elsewhere)
         if (const uint32_t code = elsewhere[root]) return code;
     const FirstPixel pixel = first_of_root<Tile>(tiles, root);

@@ -86,7 +86,6 @@ __global__ void __launch_bounds__(Tile::THREADS, Tile::BLOCKS_PER_SM)
     const TilePlace place = place_of<Tile>(tiles, blockIdx.x);
     const uint32_t runs = recall_tile(labelled, place, tiles);  // from what label_tile has written
     wait_for_kernel_before();
-    if (Tile::IS_SMALL) for_nodes<Tile>(tiles, place.tile, [&](uint32_t node) { flatten_node(tiles, node); });
     number_roots(labelled, runs, place, tiles, numbers.elsewhere);
     if constexpr (std::is_same_v<Numbers, Told>) mark_elsewhere(labelled, place, tiles, numbers, {true, true});
     number_runs(labelled, runs);
