@@ -8,8 +8,8 @@
 //   it takes 22 to 97 % more.
 // - Linking at random: in planes of few tiles joining waits for memory, and trees that are linked by the lowest pixel grow
 //   deep.  Without it a spiral of 2048 x 2048 takes 58 % more, most images 5 % less.
-// - Small images, on an H100, as a graph: by the kernels of larger ones labels of 512 x 512 pixels take 23 to 33 % more, of
-//   1024 x 1024 8 to 13 % more, but a spiral 8 % less.
+// - Small images, on an H100, as a graph: by the kernels of larger ones labels of up to 128 x 128 pixels take 49 to 120 % more,
+//   of 256 x 256 and 512 x 512 11 to 62 %, and of 1024 x 1024 6 to 17 %.
 #include "cuda/components/plan.h"
 
 #include "cuda/components/label_row_pairs.cuh"

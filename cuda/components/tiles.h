@@ -51,12 +51,12 @@ struct PlaneTile {
     APSIS_BOTH static constexpr int rim_of_row(int y, int) { return y / (ROWS - 1); }
 };
 
-/// A tile of small images (small_images.cuh): lower, so that an image of 512 x 512 has one for every other multiprocessor.
+/// A tile of small images (small_images.cuh): lower, so that there are more of them.
 template <int CONNECTIVITY>
-struct SmallTile : PlaneTile<CONNECTIVITY, 32> {
+struct SmallTile : PlaneTile<CONNECTIVITY, 64> {
     static constexpr bool IS_SMALL = true;
     static constexpr int64_t RANDOM_LINKING_TILES = 0;
-    static constexpr int64_t MOST_TILES = 256;  // 1024 x 1024 pixels
+    static constexpr int64_t MOST_TILES = 128;  // 1024 x 1024 pixels
 };
 
 /// A tile of volumes.  A cube has the smallest rim.

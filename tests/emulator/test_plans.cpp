@@ -144,7 +144,7 @@ bool are_components_allowed(const ComponentsJob &job, const Device &device) {
         for (const cuda::Launch &launch : {plan.label, plan.join, plan.areas, plan.remeasure, plan.write, plan.end})
             if (!is_allowed("components::", launch, device)) return false;
         if (plan.is_small_image && !plan.is_one_tile &&
-            plan.across * plan.down * plan.deep * 32 < job.set.size[1] * job.set.size[2])
+            plan.across * plan.down * plan.deep * 64 < job.set.size[1] * job.set.size[2])
             return false;
     }
     return true;

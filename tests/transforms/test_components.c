@@ -256,7 +256,7 @@ static void random_planes_without_labels(bench *b) {
  *  rows of labels begin at multiples of 16 bytes. */
 static void random_planes_with_labels(bench *b) {
     static const int64_t largest[][3] = {{1024, 1024, 1}, {1024, 1023, 1}, {1024, 1025, 1}, {1028, 1024, 1},
-                                         {32768, 32, 1},  {128, 8192, 1},  {128, 4096, 2},  {128, 128, 64}};
+                                         {16384, 64, 1},  {128, 8192, 1},  {128, 4096, 2},  {128, 128, 64}};
     static const int64_t widths[] = {4, 64, 100, 124, 128, 132, 256, 260, 384, 500, 1024};
     static const int64_t heights[] = {1, 2, 31, 32, 33, 63, 64, 65, 128, 200, 300};
     chance c = {2030};
