@@ -2,8 +2,8 @@
 // and joined along their rims (merge.cuh); components are selected (select.cuh), numbered by a scan, measured (statistics.cuh),
 // and their labels written (write.cuh).
 //
-// Chosen for every call on components, unless the job asks for a published method, is of a label image, or has periodic axes
-// (values.cu).
+// Chosen for every call on components, unless the job asks for a published method, is of a label image, has periodic axes
+// (values.cu), or is for the labels of a small image (small_images.cu).
 //
 // Cost: 1 byte a pixel in (1/8 from bits) and the labels out.  In between 3/4 byte a pixel, most of it in the second cache.
 
@@ -12,6 +12,7 @@
 #include "cuda/components/label_rows.cuh"
 #include "cuda/components/merge.cuh"
 #include "cuda/components/select.cuh"
+#include "cuda/components/small_images.h"
 #include "cuda/components/statistics.cuh"
 #include "cuda/components/values.h"
 #include "cuda/components/write.cuh"
@@ -29,13 +30,10 @@ class Components {
   public:
     Components(const ComponentsJob &job, const Plan &plan, void *memory) : job_(job), plan_(plan) {
         constexpr int64_t SHARE = 1024, LEAST = 1024;  // a component for so many pixels: 1/11 byte a pixel
-        tiles_.width = job.set.size[0], tiles_.height = job.set.size[1], tiles_.depth = job.set.size[2];
-        tiles_.across = plan.across, tiles_.down = plan.down, tiles_.deep = plan.deep;
-        tiles_.kept_words = plan.kept_words, tiles_.most_kept_parts = plan.most_kept_parts, tiles_.has_nodes = plan.has_nodes;
-        tiles_.packed_labels = plan.packed_labels;
-        if (plan.stores_roots) tiles_.root_store = job.labels;
         Carver carver(memory);
-        carve_tiles(carver);
+        tiles_ = tiles_of<Tile>(job, plan, carver);
+        if (plan.stores_roots) tiles_.root_store = job.labels;
+        carve_parts(carver);
         search_ = carver.take<RankSearch>(job.largest < INT64_MAX ? 1 : 0);
         scan_bytes_ = scan_scratch(scanned());
         scan_ = carver.take<uint8_t>(static_cast<int64_t>(scan_bytes_));
@@ -64,24 +62,15 @@ class Components {
     }
 
   private:
-    void carve_tiles(Carver &carver) {
+    void carve_parts(Carver &carver) {
         const int64_t count = tiles_.count(), nodes = tiles_.has_nodes ? count << Tile::NODE_BITS : 0;
-        tiles_.bits = carver.take<uint32_t>(count * tiles_.kept_words);
-        tiles_.firsts = carver.take<uint32_t>(count * tiles_.kept_words);
-        tiles_.firsts_before = carver.take<uint32_t>(tiles_.tile_rows() + 2);
-        tiles_.nodes = carver.take<uint32_t>(tiles_.has_nodes ? count : 0);
         tiles_.kept_part_count = carver.take<uint32_t>(count);
         tiles_.measured_again = carver.take<uint32_t>(count + 1);
         tiles_.sums = carver.take<PackedSums>(count * tiles_.most_kept_parts);
-        tiles_.parent = carver.take<uint32_t>(nodes);
         // Taken even if it goes unused: components are found where their roots are.
         const auto lowest = carver.take<uint32_t>(plan_.links_at_random ? nodes : 0);
         tiles_.lowest = plan_.links_at_random && !job_.components ? lowest : nullptr;
         tiles_.area = job_.selects() ? carver.take<unsigned long long>(nodes) : nullptr;
-        tiles_.first = carver.take<uint16_t>(nodes);
-        tiles_.rim = carver.take<uint16_t>(tiles_.has_nodes ? count * Tile::RIM_ROWS * Tile::WORDS * SLOTS_PER_WORD : 0);
-        tiles_.side = carver.take<uint16_t>(tiles_.has_nodes ? count * 2 * Tile::ROWS * Tile::PLANES : 0);
-        tiles_.side_bits = carver.take<uint32_t>(tiles_.has_nodes ? count * 2 * Tile::ROWS * Tile::PLANES / WARP : 0);
         // A slab's memory up to here serves two jobs: to the second one faces tell what to leave out of the first one's counts.
         numbers_before_ = job_.is_slab() ? carver.take<uint32_t>(tiles_.tile_rows() + 2) : tiles_.firsts_before;
         elsewhere_ = job_.told.has_faces() ? carver.take<uint32_t>(nodes) : nullptr;
@@ -139,12 +128,15 @@ class Components {
 size_t components_scratch(const ComponentsJob &job) {
     if (job.by_value || job.periodic.any()) return value_components_scratch(job);
     const Plan plan = plan_of(job);
-    return with_tile(plan, [&](auto tile) { return Components<decltype(tile)>(job, plan, nullptr).bytes(); });
+    const size_t bytes = with_tile(plan, [&](auto tile) { return Components<decltype(tile)>(job, plan, nullptr).bytes(); });
+    return std::max(bytes, small_image_scratch(job));  // the same whatever is wanted of the image
 }
 
 void find_components(const ComponentsJob &job, void *memory, cudaStream_t stream, const Progress &progress,
                      HostNumber *number) {
     if (job.by_value || job.periodic.any()) return find_value_components(job, memory, stream, progress, number);
+    if (const Plan small = small_image_plan_of(job); small.is_small_image && is_for_labels(job))
+        return label_small_image(job, small, memory, stream, progress, number);
     const Plan plan = plan_of(job);
     with_tile(plan, [&](auto tile) { Components<decltype(tile)>(job, plan, memory).run(stream, progress, number); });
 }

@@ -257,22 +257,25 @@ __device__ void number_roots(LabelledTile<Tile> &labelled, uint32_t runs, const 
     const uint32_t at = threadIdx.x, row = at / Tile::WORDS, firsts = firsts_of<Tile>(place, tiles);
     const int64_t y = place.y + row % Tile::ROWS, z = place.z + row / Tile::ROWS;
     uint32_t number = y < tiles.height && z < tiles.depth ? tiles.firsts_before[tiles.tile_row_at(y, z, place.tx)] : 0;
+    if (tiles.has_nodes) {  // while what is above is loaded
+        for_nodes<Tile>(tiles, place.tile, [&](uint32_t node) {
+            labelled.parents[labelled.root_of_node(tiles, node)] = ENTRIES + number_of_node<Tile>(tiles, node, elsewhere);
+        });
+        __syncthreads();
+    }
 #pragma unroll
     for (int i = 1; i < Tile::WORDS; ++i) {
         const uint32_t count = __shfl_sync(ALL_LANES, __popc(firsts), at % WARP / Tile::WORDS * Tile::WORDS + i - 1);
         if (at % Tile::WORDS >= i) number += count;
     }
     uint32_t before = labelled.runs_before[at];
-    for (uint32_t rest = labelled.start[at]; rest; rest &= rest - 1, ++before)
+    for (uint32_t rest = labelled.start[at]; rest; rest &= rest - 1, ++before) {
+        const bool is_first = firsts & rest & -rest;
+        number += is_first;
         if (const uint32_t run = entry_of(before); labelled.parents[run] == run)
-            labelled.parents[run] = ENTRIES + (firsts & rest & -rest ? ++number : 0);
-    __syncthreads();
-    if (tiles.has_nodes) {
-        for_nodes<Tile>(tiles, place.tile, [&](uint32_t node) {
-            labelled.parents[labelled.root_of_node(tiles, node)] = ENTRIES + number_of_node<Tile>(tiles, node, elsewhere);
-        });
-        __syncthreads();
+            labelled.parents[run] = ENTRIES + (is_first ? number : 0);
     }
+    __syncthreads();
 }
 
 }  // namespace apsis::cuda::components

@@ -148,6 +148,7 @@ __global__ void __launch_bounds__(Tile::THREADS, Tile::BLOCKS_PER_SM)
     LabelledTile<Tile> &labelled = parts.labelled;
     const uint32_t tile = blockIdx.x, at = threadIdx.x;
     const TilePlace place = place_of<Tile>(tiles, tile);
+    start_kernel_behind();
     if (at == 0) parts.nodes = 0;
     pack_tile<Tile, Tile::THREADS>(set, aligned, complement, place, labelled.word);
     __syncthreads();
@@ -165,6 +166,7 @@ __global__ void __launch_bounds__(Tile::THREADS, Tile::BLOCKS_PER_SM)
         tiles.firsts[int64_t(tile) * tiles.kept_words + at] = firsts;
     }
     if (tile == 0 && at == 0) tiles.firsts_before[tiles.tile_rows()] = 0;
+    if (Tile::IS_SMALL && tile == 0 && at == 0) tiles.firsts_before[tiles.tile_rows() + 1] = 0;
     if constexpr (MEASURES) measure_parts(parts, firsts, tile, tiles);
 }
 

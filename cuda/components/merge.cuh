@@ -49,7 +49,7 @@ __device__ bool is_parent_of(const Tiles &tiles, uint32_t one, uint32_t other) {
     return first_of<Tile>(tiles, one) < first_of<Tile>(tiles, other);
 }
 
-/// Joins two nodes.  Returns how many roots have got a parent.
+/// Joins two nodes.  Returns how many roots have got a parent.  In small images these drop their first pixels at once.
 template <class Tile>
 __device__ uint32_t unite(const Tiles &tiles, uint32_t one, uint32_t other) {
     for (;;) {
@@ -60,7 +60,9 @@ __device__ uint32_t unite(const Tiles &tiles, uint32_t one, uint32_t other) {
             one = other;
             other = above;
         }
-        if (atomicCAS(tiles.parent + one, one, other) == one) return 1;
+        if (atomicCAS(tiles.parent + one, one, other) != one) continue;
+        if (Tile::IS_SMALL) drop_first<Tile>(tiles, first_of_node<Tile>(tiles, one));
+        return 1;
     }
 }
 
@@ -254,28 +256,30 @@ struct WorkSplit {
     }
 };
 
+template <class Tile>
+WorkSplit split_joins(int64_t tiles, bool has_sides) {
+    return {tiles * (Tile::JOINING_RIM_ROWS * Tile::WORDS), has_sides ? tiles * (Tile::ROWS * Tile::PLANES / WARP) : 0};
+}
+
 /// Blocks that share a multiprocessor: as many as fit.  In volumes a thread needs more registers.
 template <class Tile>
 constexpr int JOIN_BLOCKS_PER_SM = Tile::PLANES > 1 ? 4 : 8;
 
-/// The first blocks take the rim rows, the others the sides.
+/// Warp: the first blocks take the rim rows, the others the sides.
+template <class Tile>
+__device__ uint32_t join_rims(const Tiles &tiles, const WorkSplit &split) {
+    const int64_t warp = int64_t(blockIdx.x) * WARPS + threadIdx.x / WARP;
+    return blockIdx.x < split.row_blocks ? join_rows<Tile>(tiles, warp, split.words_per_warp)
+                                         : join_columns<Tile>(tiles, warp - split.row_blocks * WARPS, split.words_per_warp);
+}
+
 template <class Tile>
 __global__ void __launch_bounds__(BLOCK, JOIN_BLOCKS_PER_SM<Tile>) join_tiles(Tiles tiles, WorkSplit split) {
-    const int64_t warp = int64_t(blockIdx.x) * WARPS + threadIdx.x / WARP;
-    const uint32_t joined = blockIdx.x < split.row_blocks
-                                ? join_rows<Tile>(tiles, warp, split.words_per_warp)
-                                : join_columns<Tile>(tiles, warp - split.row_blocks * WARPS, split.words_per_warp);
+    wait_for_kernel_before();
+    const uint32_t joined = join_rims<Tile>(tiles, split);
     if (!tiles.count_only) return;
     const uint32_t joined_by_warp = sum_of_warp(joined);
     if (joined_by_warp && threadIdx.x % WARP == 0) atomicSub(tiles.count_only, joined_by_warp);
-}
-
-/// Points a node at its root, and returns the root.  No nodes are joined meanwhile.  A thread writes only the parent of its own
-/// node: another node may have been pointed at its root already, and would be led back.
-__device__ inline uint32_t flatten_node(const Tiles &tiles, uint32_t node) {
-    uint32_t parent = __ldcg(tiles.parent + node);
-    for (uint32_t next; (next = __ldcg(tiles.parent + parent)) != parent; parent = next) __stcg(tiles.parent + node, next);
-    return parent;
 }
 
 /// Threads for the nodes of a tile: in planes these are few.
@@ -285,6 +289,7 @@ constexpr int FLATTEN_THREADS = Tile::PLANES > 1 ? BLOCK : WALKERS;
 /// Drops the first pixels of nodes that are no roots.
 template <class Tile>
 __global__ void __launch_bounds__(FLATTEN_THREADS<Tile>) flatten_nodes(Tiles tiles) {
+    wait_for_kernel_before();
     for_nodes<Tile>(tiles, blockIdx.x, [&](uint32_t node) {
         if (flatten_node(tiles, node) != node) drop_first<Tile>(tiles, first_of_node<Tile>(tiles, node));
     });
@@ -295,6 +300,7 @@ __global__ void __launch_bounds__(FLATTEN_THREADS<Tile>) flatten_nodes(Tiles til
 template <class Tile>
 __global__ void __launch_bounds__(BLOCK) find_lowest(Tiles tiles) {
     static_assert(1 << Tile::NODE_BITS <= BLOCK);
+    wait_for_kernel_before();
     const bool is_there = threadIdx.x < tiles.nodes[blockIdx.x];
     const uint32_t node = blockIdx.x << Tile::NODE_BITS | threadIdx.x, root = is_there ? flatten_node(tiles, node) : node;
     const uint32_t own = is_there ? position_of<Tile>(tiles, first_of_node<Tile>(tiles, node)) : UINT32_MAX;
@@ -309,13 +315,12 @@ __global__ void __launch_bounds__(BLOCK) find_lowest(Tiles tiles) {
 template <class Tile>
 void join_nodes(const Plan &plan, const Tiles &tiles, cudaStream_t stream) {
     const int64_t count = tiles.count();
-    const WorkSplit split(count * (Tile::JOINING_RIM_ROWS * Tile::WORDS),
-                          tiles.across > 1 ? count * (Tile::ROWS * Tile::PLANES / WARP) : 0);
-    launch("join_tiles", join_tiles<Tile>, split.row_blocks + split.side_blocks, BLOCK, stream, tiles, split);
+    const WorkSplit split = split_joins<Tile>(count, tiles.across > 1);
+    launch("join_tiles", join_tiles<Tile>, split.row_blocks + split.side_blocks, BLOCK, early(stream), tiles, split);
     if (plan.counts_alone) return;
     if constexpr (Tile::RANDOM_LINKING_TILES > 0)
-        if (tiles.lowest) return launch("find_lowest", find_lowest<Tile>, count, BLOCK, stream, tiles);
-    launch("flatten_nodes", flatten_nodes<Tile>, count, FLATTEN_THREADS<Tile>, stream, tiles);
+        if (tiles.lowest) return launch("find_lowest", find_lowest<Tile>, count, BLOCK, early(stream), tiles);
+    launch("flatten_nodes", flatten_nodes<Tile>, count, FLATTEN_THREADS<Tile>, early(stream), tiles);
 }
 
 }  // namespace apsis::cuda::components

@@ -18,7 +18,10 @@ struct Plan {
     uint32_t across = 0, down = 0, deep = 0;       // tiles
     uint32_t kept_words = 0, most_kept_parts = 0;  // of a tile
     bool links_at_random = false;                  // roots are linked in random order
+    bool is_small_image = false;                   // only small_image_plan_of() plans such
+    bool is_one_tile = false;                      // of those, one that one block labels
     Launch label, areas, remeasure, write, end;    // `end`: the tiles of the first row or plane, or of the last
+    Launch join;                                   // of small images
 };
 
 /// The tiles of a label image.
@@ -29,6 +32,11 @@ struct ValuePlan {
 
 /// Pure arithmetic: no call of CUDA.  Both throw APSIS_ERROR_UNSUPPORTED if an image is too large.
 Plan plan_of(const ComponentsJob &job);
+
+/// The plan for the labels of a small image (small_images.cuh); and whether labels that can be stored at once, and the count,
+/// are all that a job is for.
+Plan small_image_plan_of(const ComponentsJob &job);
+bool is_for_labels(const ComponentsJob &job);
 ValuePlan value_plan_of(const ComponentsJob &job);
 
 }  // namespace apsis::cuda::components

@@ -12,6 +12,7 @@
 #include "cuda/components/plan.h"
 #include "cuda/runtime/launch.h"
 #include "runtime/backend.h"
+#include "runtime/workspace.h"
 
 namespace apsis::cuda::components {
 
@@ -31,22 +32,31 @@ constexpr int64_t MOST_MEASURING_BLOCKS = 512;  // as many as the largest device
 constexpr unsigned long long TOUCHES_BORDER = 1ull << 63;
 
 /// A tile of 2-D images.  Less than 1/60 of 128 x 128 pixels are at the rim, and their parents take 1/16 byte a pixel.
-template <int CONNECTIVITY>
+template <int CONNECTIVITY, int HEIGHT = 128>
 struct PlaneTile {
-    static constexpr int WORDS = 4, ROWS = 128, PLANES = 1, THREADS = WORDS * ROWS * PLANES;
-    static constexpr int BLOCKS_PER_SM = 3;  // at least
-    static constexpr int NODE_BITS = 8;      // at most 254 of the 508 pixels of a rim are in runs of their own
+    static constexpr int WORDS = 4, ROWS = HEIGHT, PLANES = 1, THREADS = WORDS * ROWS * PLANES;
+    static constexpr int BLOCKS_PER_SM = 3 * 128 / HEIGHT;  // at least
+    static constexpr int NODE_BITS = 8;                     // at most 254 of the 508 pixels of a rim are in runs of their own
     // Parts whose sums are kept: 1/4 byte a pixel.  Few tiles have more parts that are not small; they are measured again.
     static constexpr uint32_t MOST_KEPT_PARTS = 256;
     /// Up to so many tiles (2048 x 2048 pixels) joining waits for memory, and roots are linked in random order (merge.cuh).
     static constexpr int64_t RANDOM_LINKING_TILES = 256;
     static constexpr int COLUMN_BITS = 15;  // of a pixel's column, in a row of RANDOM_LINKING_TILES tiles
+    static constexpr bool IS_SMALL = false;
     static constexpr int RIM_ROWS = 2, EARLIER_ROWS = 1;
     static constexpr int JOINING_RIM_ROWS = 1;  // the first rim rows: their earlier row is in another tile
 
     APSIS_BOTH static constexpr EarlierRow earlier_row(int) { return {-1, 0, CONNECTIVITY > 1}; }
     APSIS_BOTH static constexpr int row_of_rim(int i) { return i * (ROWS - 1); }
     APSIS_BOTH static constexpr int rim_of_row(int y, int) { return y / (ROWS - 1); }
+};
+
+/// A tile of small images (small_images.cuh): lower, so that there are more of them.
+template <int CONNECTIVITY>
+struct SmallTile : PlaneTile<CONNECTIVITY, 64> {
+    static constexpr bool IS_SMALL = true;
+    static constexpr int64_t RANDOM_LINKING_TILES = 0;
+    static constexpr int64_t MOST_TILES = 128;  // 1024 x 1024 pixels
 };
 
 /// A tile of volumes.  A cube has the smallest rim.
@@ -57,6 +67,7 @@ struct VolumeTile {
     static constexpr int NODE_BITS = 12;                // at most 2884 of the 5768 voxels of a rim are in runs of their own
     static constexpr uint32_t MOST_KEPT_PARTS = 64;     // 1/32 byte a voxel: noise has more than 256 as well
     static constexpr int64_t RANDOM_LINKING_TILES = 0;  // trees are shallow in volumes
+    static constexpr bool IS_SMALL = false;
     static constexpr int INNER_PLANES = PLANES - 2;
     static constexpr int RIM_ROWS = 2 * ROWS + 2 * INNER_PLANES, EARLIER_ROWS = CONNECTIVITY > 1 ? 4 : 2;
     static constexpr int JOINING_RIM_ROWS = RIM_ROWS;
@@ -105,7 +116,7 @@ struct Tiles {
     uint32_t *firsts;           // [tile][word]: the first pixels of parts that represent a component
     uint32_t *firsts_before;    // [tile row]: [row of the image][column of tiles].  How many first pixels it has; after the
                                 // scan, how many come before it; at the end, how many there are in all, and then that and
-                                // how many a slab's faces leave out
+                                // how many a slab's faces leave out; in small images, how many blocks have joined nodes
     uint32_t *nodes;            // [tile]: how many
     uint32_t *parent;           // [node]: itself or another node of its component; in the end its root
     uint32_t *lowest;           // [node]: of a root, the first pixel of its component (position_of), where roots are linked in
@@ -212,11 +223,19 @@ __device__ FirstPixel first_of_root(const Tiles &tiles, uint32_t root) {
     return first_of_node<Tile>(tiles, root);
 }
 
+/// Points a node at its root, and returns the root.  No nodes are joined meanwhile.  A thread writes only the parent of its own
+/// node: another node may have been pointed at its root already, and would be led back.
+__device__ inline uint32_t flatten_node(const Tiles &tiles, uint32_t node) {
+    uint32_t parent = __ldcg(tiles.parent + node);
+    for (uint32_t next; (next = __ldcg(tiles.parent + parent)) != parent; parent = next) __stcg(tiles.parent + node, next);
+    return parent;
+}
+
 /// The number of a node's component, or 0 if the component is left out.  In a slab roots may have a code, `elsewhere`, in place
 /// of a number (faces.cuh).
 template <class Tile>
 __device__ uint32_t number_of_node(const Tiles &tiles, uint32_t node, const uint32_t *elsewhere = nullptr) {
-    const uint32_t root = tiles.parent[node];
+    const uint32_t root = Tile::IS_SMALL ? flatten_node(tiles, node) : tiles.parent[node];
     if (elsewhere)
         if (const uint32_t code = elsewhere[root]) return code;
     const FirstPixel pixel = first_of_root<Tile>(tiles, root);
@@ -321,12 +340,38 @@ __device__ inline uint32_t joined_beside(uint32_t both, uint32_t row, uint32_t p
 
 #endif
 
+/// The tiles of a job, with what every way keeps of them.
+template <class Tile>
+Tiles tiles_of(const ComponentsJob &job, const Plan &plan, Carver &carver) {
+    Tiles tiles = {};
+    tiles.width = job.set.size[0], tiles.height = job.set.size[1], tiles.depth = job.set.size[2];
+    tiles.across = plan.across, tiles.down = plan.down, tiles.deep = plan.deep;
+    tiles.kept_words = plan.kept_words, tiles.most_kept_parts = plan.most_kept_parts, tiles.has_nodes = plan.has_nodes;
+    tiles.packed_labels = plan.packed_labels;
+    const int64_t count = tiles.count(), of_nodes = tiles.has_nodes ? count : 0,
+                  sides = of_nodes * 2 * Tile::ROWS * Tile::PLANES;
+    tiles.bits = carver.take<uint32_t>(count * tiles.kept_words);
+    tiles.firsts = carver.take<uint32_t>(count * tiles.kept_words);
+    tiles.firsts_before = carver.take<uint32_t>(tiles.tile_rows() + 2);
+    tiles.nodes = carver.take<uint32_t>(of_nodes);
+    tiles.parent = carver.take<uint32_t>(of_nodes << Tile::NODE_BITS);
+    tiles.first = carver.take<uint16_t>(of_nodes << Tile::NODE_BITS);
+    tiles.rim = carver.take<uint16_t>(of_nodes * Tile::RIM_ROWS * Tile::WORDS * SLOTS_PER_WORD);
+    tiles.side = carver.take<uint16_t>(sides);
+    tiles.side_bits = carver.take<uint32_t>(sides / WARP);
+    return tiles;
+}
+
 /// Calls body(tile) with the kind of tile that a plan has chosen.
 template <class Body>
 auto with_tile(const Plan &plan, Body body) {
     if (!plan.is_volume) return plan.connectivity == 1 ? body(PlaneTile<1>()) : body(PlaneTile<2>());
     if (plan.connectivity == 1) return body(VolumeTile<1>());
     return plan.connectivity == 2 ? body(VolumeTile<2>()) : body(VolumeTile<3>());
+}
+template <class Body>
+auto with_small_tile(const Plan &plan, Body body) {
+    return plan.connectivity == 1 ? body(SmallTile<1>()) : body(SmallTile<2>());
 }
 
 }  // namespace apsis::cuda::components

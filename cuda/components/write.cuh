@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "cuda/components/faces.cuh"
+#include "cuda/components/merge.cuh"
 
 namespace apsis::cuda::components {
 
@@ -83,7 +84,8 @@ __global__ void __launch_bounds__(Tile::THREADS, Tile::BLOCKS_PER_SM)
     write_tile(View labels, bool complement, Tiles tiles, Numbers numbers) {
     LabelledTile<Tile> &labelled = shared_tile<Tile>();
     const TilePlace place = place_of<Tile>(tiles, blockIdx.x);
-    const uint32_t runs = recall_tile(labelled, place, tiles);
+    const uint32_t runs = recall_tile(labelled, place, tiles);  // from what label_tile has written
+    wait_for_kernel_before();
     number_roots(labelled, runs, place, tiles, numbers.elsewhere);
     if constexpr (std::is_same_v<Numbers, Told>) mark_elsewhere(labelled, place, tiles, numbers, {true, true});
     number_runs(labelled, runs);
@@ -96,8 +98,8 @@ __global__ void __launch_bounds__(Tile::THREADS, Tile::BLOCKS_PER_SM)
 template <class Tile>
 void write_labels(const ComponentsJob &job, const Told &told, const Plan &plan, const Tiles &tiles, cudaStream_t stream) {
     if (!job.told.is_any)
-        return launch(plan.write, write_tile<Tile, OwnNumbers>, stream, job.labels, job.complement, tiles, OwnNumbers());
-    launch(plan.write, write_tile<Tile, Told>, stream, job.labels, job.complement, tiles, told);
+        return launch(plan.write, write_tile<Tile, OwnNumbers>, early(stream), job.labels, job.complement, tiles, OwnNumbers());
+    launch(plan.write, write_tile<Tile, Told>, early(stream), job.labels, job.complement, tiles, told);
 }
 
 }  // namespace apsis::cuda::components

@@ -35,6 +35,9 @@ class HostNumber {
     HostNumber(const HostNumber &) = delete;
     HostNumber &operator=(const HostNumber &) = delete;
 
+    /// Where a kernel writes it, to be read when the kernel is done.  The device has this memory at the same address.
+    uint32_t *memory() const { return number_; }
+
     /// Queues its copy to the host.
     void ask(const uint32_t *from, cudaStream_t stream) {
         check(cudaMemcpyAsync(number_, from, sizeof *number_, cudaMemcpyDeviceToHost, stream), "reading a number");

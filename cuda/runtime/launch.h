@@ -34,10 +34,18 @@ inline void check(cudaError_t error, const char *what) {
 __device__ inline int64_t first_item() { return int64_t(blockIdx.x) * blockDim.x + threadIdx.x; }
 __device__ inline int64_t item_step() { return int64_t(gridDim.x) * blockDim.x; }
 
-/// The first statement of a kernel that is queued early().  After it, all writes of the kernels before are visible.
+/// Waits, in a kernel that is queued early(): before it writes, and before it reads what the kernel before has written.
 __device__ inline void wait_for_kernel_before() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     cudaGridDependencySynchronize();
+#endif
+}
+
+/// Lets the kernel behind this one start, if it is queued early(), once all blocks have come here.  If they have waited before,
+/// that kernel may read what the kernels before this one have written without waiting itself.
+__device__ inline void start_kernel_behind() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    cudaTriggerProgrammaticLaunchCompletion();
 #endif
 }
 

@@ -8,6 +8,8 @@
 //     statistics   the same with what is known of each component
 //     alone        statistics and count without labels; count
 //     graph        labels, 2048^2, replayed as a CUDA graph
+//     small        labels, 64^2 to 1024^2, replayed as a CUDA graph
+//     small-calls  the same, each call by itself: without count and with it
 //     volume       labels, 512^3 and 1024^3, with 6 and 26 neighbours
 //     forms        sets of bits, labels of 64 bits, slices
 //     selections   masks without small components, of the largest, with holes filled
@@ -263,6 +265,19 @@ void run_volumes(Bench &bench) {
             }
 }
 
+void run_small(Bench &bench, const std::string &group) {
+    for (int64_t side = 64; side <= 1024; side *= 2)
+        for (const char *mask : {"noise-0.5", "grain4-0.5", "blobs", "text", "spiral", "comb"})
+            for (const int connectivity : {1, 2}) {
+                Case c = plane(group.c_str(), mask, side, connectivity);
+                c.graph = group == "small";
+                bench.run(c);
+                if (c.graph) continue;
+                c.count = true;
+                bench.run(c);
+            }
+}
+
 void run_tile_fills(Bench &bench) {
     for (const int64_t side : {int64_t(2048), EDGE})
         for (const char *mask : masks_2d)
@@ -288,6 +303,7 @@ void run_group(Bench &bench, const std::string &group) {
     if (group == "slabs") return run_slabs(bench);
     if (group == "forms") return run_forms(bench);
     if (group == "selections") return run_selections(bench);
+    if (group == "small" || group == "small-calls") return run_small(bench, group);
     if (group == "volume") return run_volumes(bench);
     if (group == "tile-fill") return run_tile_fills(bench);
     for (const char *mask : masks_2d)

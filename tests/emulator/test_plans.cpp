@@ -140,9 +140,13 @@ bool is_volume_allowed(const DistanceJob &job, const Device &device) {
 bool are_components_allowed(const ComponentsJob &job, const Device &device) {
     if (job.axes == 3 && device.capability == 75) return true;
     ++plans;
-    const cuda::components::Plan plan = cuda::components::plan_of(job);
-    for (const cuda::Launch &launch : {plan.label, plan.areas, plan.remeasure, plan.write, plan.end})
-        if (!is_allowed("components::", launch, device)) return false;
+    for (const cuda::components::Plan &plan : {cuda::components::plan_of(job), cuda::components::small_image_plan_of(job)}) {
+        for (const cuda::Launch &launch : {plan.label, plan.join, plan.areas, plan.remeasure, plan.write, plan.end})
+            if (!is_allowed("components::", launch, device)) return false;
+        if (plan.is_small_image && !plan.is_one_tile &&
+            plan.across * plan.down * plan.deep * 64 < job.set.size[1] * job.set.size[2])
+            return false;
+    }
     return true;
 }
 

@@ -221,28 +221,59 @@ static void hard_shapes(bench *b) {
     for (int shape = 0; shape < HARD_SHAPES; ++shape) check_hard(b, 61, 67, 43, shape, 3, APSIS_AUTO);
 }
 
-/** Planes of a few tiles, shapes with spots and noise, of which no labels are wanted: devices have another way there. */
+/** A shape with spots, or noise. */
+static uint8_t *draw_shape_or_noise(chance *c, const problem *p) {
+    static const double dense[] = {0.02, 0.1, 0.3, 0.5, 0.6, 0.7, 0.9}, sparse[] = {0, 0.001, 0.003, 0.02};
+    const int64_t pixels = pixels_of(p);
+    uint8_t *mask = must_alloc((size_t)pixels), *spots = must_alloc((size_t)pixels);
+    const bool is_noise = roll_below(c, 2);
+    draw_hard(mask, p->size, (int)roll_below(c, HARD_SHAPES));
+    const double density = is_noise ? dense[roll_below(c, COUNT(dense))] : sparse[roll_below(c, COUNT(sparse))];
+    fill_mask(spots, p->size, NOISE, density, c);
+    for (int64_t k = 0; k < pixels; ++k) mask[k] = is_noise ? spots[k] != 0 : (mask[k] != 0) != (spots[k] != 0);
+    free(spots);
+    return mask;
+}
+
+/** Planes of a few tiles of which no labels are wanted: devices have another way there. */
 static void random_planes_without_labels(bench *b) {
     static const int64_t sizes[] = {128, 256, 384, 64, 100, 129, 250, 301};
-    static const double dense[] = {0.02, 0.1, 0.3, 0.5, 0.6, 0.7, 0.9}, sparse[] = {0, 0.001, 0.003, 0.02};
     chance c = {2029};
     for (int i = 0; i < effort(1500); ++i) {
         problem p = new_problem(2, sizes[roll_below(&c, COUNT(sizes))], sizes[roll_below(&c, COUNT(sizes))], 1, NULL);
-        const int64_t pixels = pixels_of(&p);
-        uint8_t *mask = must_alloc((size_t)pixels), *spots = must_alloc((size_t)pixels);
-        const bool is_noise = roll_below(&c, 2);
-        draw_hard(mask, p.size, (int)roll_below(&c, HARD_SHAPES));
-        const double density = is_noise ? dense[roll_below(&c, COUNT(dense))] : sparse[roll_below(&c, COUNT(sparse))];
-        fill_mask(spots, p.size, NOISE, density, &c);
-        for (int64_t k = 0; k < pixels; ++k) mask[k] = is_noise ? spots[k] != 0 : (mask[k] != 0) != (spots[k] != 0);
+        uint8_t *mask = draw_shape_or_noise(&c, &p);
         p.mask = mask;
         p.options.connectivity = 1 + (int)roll_below(&c, 2);
         p.options.flags = roll_below(&c, 3) ? 0 : APSIS_COMPLEMENT;
         asked how = {.set = roll_below(&c, 4) ? APSIS_U8 : APSIS_BIT};
-        how.capacity = roll_below(&c, 4) ? pixels : -1;
+        how.capacity = roll_below(&c, 4) ? pixels_of(&p) : -1;
         check_components(b, &p, &how);
         free(mask);
-        free(spots);
+    }
+}
+
+/** Planes of up to some hundred tiles of which labels are wanted, and no more: devices have another way there, too.  Their
+ *  rows of labels begin at multiples of 16 bytes. */
+static void random_planes_with_labels(bench *b) {
+    static const int64_t largest[][3] = {{1024, 1024, 1}, {1024, 1023, 1}, {1024, 1025, 1}, {1028, 1024, 1},
+                                         {16384, 64, 1},  {128, 8192, 1},  {128, 4096, 2},  {128, 128, 64}};
+    static const int64_t widths[] = {4, 64, 100, 124, 128, 132, 256, 260, 384, 500, 1024};
+    static const int64_t heights[] = {1, 2, 31, 32, 33, 63, 64, 65, 128, 200, 300};
+    chance c = {2030};
+    for (int i = 0; i < COUNT(largest) + effort(600); ++i) {
+        const int64_t depth = i < COUNT(largest) ? largest[i][2] : roll_below(&c, 4) ? 1 : 1 + roll_below(&c, 4);
+        problem p = new_problem(depth > 1 ? 3 : 2, widths[roll_below(&c, COUNT(widths))],
+                                heights[roll_below(&c, COUNT(heights))], depth, NULL);
+        if (i < COUNT(largest)) memcpy(p.size, largest[i], sizeof p.size);
+        uint8_t *mask = draw_shape_or_noise(&c, &p);
+        p.mask = mask;
+        p.options.connectivity = 1 + (int)roll_below(&c, 2);
+        p.options.flags = (depth > 1 ? APSIS_SLICES : 0) | (roll_below(&c, 3) ? 0 : APSIS_COMPLEMENT);
+        asked how = {.set = roll_below(&c, 3) ? APSIS_U8 : APSIS_BIT, .labels = APSIS_I32, .capacity = -1};
+        if (!roll_below(&c, 4)) how.set_layout = (unsigned)roll_below(&c, LAYOUTS);
+        how.no_count = !roll_below(&c, 4);
+        check_components(b, &p, &how);
+        free(mask);
     }
 }
 
@@ -380,6 +411,7 @@ int main(int argc, char **argv) {
                                       TEST(random_tile_fills, EVERYWHERE),
                                       TEST(hard_shapes, EVERYWHERE),
                                       TEST(random_planes_without_labels, EVERYWHERE),
+                                      TEST(random_planes_with_labels, EVERYWHERE),
                                       TEST(long_and_thin, EVERYWHERE),
                                       TEST(wrong_arguments, EVERYWHERE),
                                       TEST(too_many_to_number, EVERYWHERE),
