@@ -162,12 +162,6 @@ __device__ void add_bright(const View &grey, int64_t x, int64_t y, int64_t z, ui
     own.put(BRIGHT, sum_of_warp(sum));
 }
 
-__device__ inline int64_t sum_of_warp_64(int64_t value) {
-#pragma unroll
-    for (int step = WARP / 2; step > 0; step /= 2) value += __shfl_xor_sync(ALL_LANES, value, step);
-    return value;
-}
-
 /// Warp: adds intensities that are floats.  Returns each lane's number of the second record.  The pieces of most pixels are of
 /// one part of the sum, which is that of the first pixel; others take a pass each.
 __device__ inline Number add_real(const View &grey, int64_t x, int64_t y, int64_t z, uint32_t column, uint32_t rows,
@@ -195,7 +189,7 @@ __device__ inline Number add_real(const View &grey, int64_t x, int64_t y, int64_
     special = any_of_warp(special);
     Number number = lane >= SPECIAL && lane < SPECIAL + 3 ? special >> (lane - SPECIAL) & 1 : 0;
     for (others = any_of_warp(others);; others &= others - 1) {
-        const int64_t upper = sum_of_warp_64(sum >> PIECE_BITS), lower = sum_of_warp_64(sum & ((1 << PIECE_BITS) - 1));
+        const int64_t upper = sum_of_warp(sum >> PIECE_BITS), lower = sum_of_warp(sum & ((1 << PIECE_BITS) - 1));
         if (lane == UPPER_BITS + part) number = static_cast<Number>(upper);
         if (lane == LOWER_BITS + part) number = static_cast<Number>(lower);
         if (!others) return number;

@@ -63,14 +63,15 @@ __device__ Number greatest_of_warp(Number value) {
 }
 
 /// Warp: the sum of the lanes' values.
-__device__ inline uint32_t sum_of_warp(uint32_t value) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    return __reduce_add_sync(ALL_LANES, value);
-#else
+template <class Number>
+__device__ Number sum_of_warp(Number value) {
     for (int step = WARP / 2; step > 0; step /= 2) value += __shfl_xor_sync(ALL_LANES, value, step);
     return value;
-#endif
 }
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+__device__ inline uint32_t sum_of_warp(uint32_t value) { return __reduce_add_sync(ALL_LANES, value); }
+__device__ inline int32_t sum_of_warp(int32_t value) { return static_cast<int32_t>(sum_of_warp(static_cast<uint32_t>(value))); }
+#endif
 
 /// Warp: the sum of a lane's value and the values of the lanes before it.
 template <class Number>
