@@ -85,7 +85,8 @@ void log_start(const apsis_context &context, const MeasuresJob &job, const char 
 
 enum class Outcome { FOUND, NO_ROOM, FOR_HOST };
 
-/// Scratch memory of which the first `kept` bytes stay as they are, or none where that takes too much.  NULL: it takes too much.
+/// Scratch memory of which the first `kept` bytes stay as they are, or none where that takes too much.  NULL: there is not
+/// enough.
 void *find_scratch(apsis_context &context, size_t bytes, size_t &kept) {
     while (true) try {
             return context.scratch(bytes, kept);
