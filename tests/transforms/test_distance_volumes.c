@@ -56,6 +56,23 @@ static void random_gaps(bench *b) {
     }
 }
 
+/** A few sites in a volume, so that most lines have none, with weights of which a cost of no site would wrap around. */
+static void lines_without_sites(bench *b) {
+    static const int64_t sizes[][3] = {{5, 290, 1}, {9, 301, 2}, {290, 6, 3}, {4, 7, 300}, {37, 263, 5}};
+    static const int64_t ratios[][3] = {{7, 8, 5}, {1, 8, 3}, {11, 2, 7}};
+    chance c = {84};
+    for (int i = 0; i < COUNT(sizes) * COUNT(ratios); ++i) {
+        const int64_t *const size = sizes[i % COUNT(sizes)], *const ratio = ratios[i / COUNT(sizes)];
+        problem p = new_problem(3, size[0], size[1], size[2], NULL);
+        uint8_t *mask = must_alloc((size_t)pixels_of(&p));
+        for (int k = 0; k < 1 + i % 3; ++k) mask[roll_below(&c, pixels_of(&p)) / (i % 2 ? 1 : 9)] = 1;
+        p.mask = mask;
+        set_spacing(&p, ratio[0], ratio[1], ratio[2], 1);
+        check_distance(b, &p, &PLAIN);
+        free(mask);
+    }
+}
+
 /** Two sites on a line, such that a voxel between them is one farther from the nearer one than a search looks, which takes 8
  *  voxels and more together, and two farther from the other one. */
 static void ends_of_reach(bench *b) {
@@ -153,8 +170,9 @@ static void steep_spacings(bench *b) {
 }
 
 int main(int argc, char **argv) {
-    static const test_case cases[] = {TEST(far_volumes, EVERYWHERE),   TEST(random_gaps, EVERYWHERE),
-                                      TEST(ends_of_reach, EVERYWHERE), TEST(ranges_of_offsets, EVERYWHERE),
-                                      TEST(random_holes, EVERYWHERE),  TEST(steep_spacings, EVERYWHERE)};
+    static const test_case cases[] = {TEST(far_volumes, EVERYWHERE),        TEST(random_gaps, EVERYWHERE),
+                                      TEST(ends_of_reach, EVERYWHERE),      TEST(ranges_of_offsets, EVERYWHERE),
+                                      TEST(random_holes, EVERYWHERE),       TEST(steep_spacings, EVERYWHERE),
+                                      TEST(lines_without_sites, EVERYWHERE)};
     return RUN_CASES(cases, argc, argv);
 }

@@ -36,9 +36,8 @@ namespace apsis::cuda::volume {
 
 namespace {
 
-constexpr int32_t NO_SITE_DISTANCE = 1 << 29;    // distances from here on are those of columns without a site
-constexpr int64_t LONGEST_LINE = 65535;          // places along a line have 16 bits
-constexpr uint32_t NO_SITE_PLACE = 0xffffffffu;  // the place of a site where there is none
+constexpr int32_t NO_SITE_DISTANCE = 1 << 29;  // distances from here on are those of columns without a site
+constexpr int64_t LONGEST_LINE = 65535;        // places along a line have 16 bits
 
 /// Lines along y: their costs come from columns along z.  With NEAREST a cost is doubled, plus 1 where the site is below its
 /// plane, because that site is higher than any above.

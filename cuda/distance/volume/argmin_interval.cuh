@@ -20,6 +20,8 @@ struct Ramp {
     __device__ int32_t at(int k) const { return here + k * slope; }
 };
 
+constexpr uint32_t NO_SITE_PLACE = 0xffffffffu;  // the place of a site where there is none
+
 /// The least costs of a tile's voxels (less w k^2 until the end), and their candidates.
 struct TileResult {
     int32_t cost[TILE];
@@ -285,7 +287,9 @@ __device__ void finish(const Bundle<WIDTH, TILE> &bundle, const Lines &lines, co
 #pragma unroll
     for (int k = 0; k < TILE; ++k) {
         const int32_t at = min(low + static_cast<int32_t>(places >> 8 * k & UINT8_MAX), high), way = x + k - at;
-        tile.at[k] = at, tile.site[k] = site(at, tile.cost[k] - bundle.weight * way * way);
+        // On a line without a site the one candidate more may be the best: its place is not `at`.
+        const bool has_site = tile.cost[k] < NO_COST<int32_t>;
+        tile.at[k] = at, tile.site[k] = has_site ? site(at, tile.cost[k] - bundle.weight * way * way) : NO_SITE_PLACE;
     }
     lines.write(z, line, x, tile);
 }
