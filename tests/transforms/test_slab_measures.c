@@ -201,7 +201,7 @@ static void sums_of_the_cpu(bench *b) {
     for (int i = 0; i < effort(60); ++i) {
         question q = {.p = i % 2 ? new_problem(2, 21, 40, 1, NULL) : new_problem(3, 7, 12, 10, NULL), .c = &c};
         draw_question(&q, mask, grey);
-        const cut whole = cut_of(0, rows_of(&q.p)), at = choose_cut(&c, rows_of(&q.p));
+        const cut whole = {1, {0, rows_of(&q.p)}}, at = choose_cut(&c, rows_of(&q.p));
         int64_t count = 0;
         for (int k = 0; k < at.slabs; ++k) count += tell(k % 2 ? b : &cpu, &q, &at, k, got + count);
         count = apsis_slab_merge_sums(count, got);
