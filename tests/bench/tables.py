@@ -119,6 +119,25 @@ def components_graph_h200(folder):
         yield [SHAPES[mask]] + [f"{1000 * float(f.get('ms', group='graph', mask=mask, connectivity=c)):.0f}" for c in (1, 2)]
 
 
+def components_small_h200(folder):
+    f = Figures(folder, "cuda-components-small.csv")
+    micros = lambda mask, side, c: f"{1000 * float(f.get('ms', mask=mask, width=side, connectivity=c)):.1f}"
+    for mask in "noise-0.5", "grain4-0.5", "blobs", "text", "spiral", "comb":
+        yield [SHAPES[mask]] + [pair(*(micros(mask, side, c) for c in (1, 2))) for side in (64, 128, 256, 512, 1024)]
+
+
+def batches_h200(folder):
+    f = Figures(folder, "cuda-batches.csv")
+    for mask in "noise-0.5", "blobs", "text":
+        cells = [SHAPES[mask]]
+        for side in 256, 288:
+            for across in 8, 32:
+                batch = f.get("ms", mask=mask, width=side, depth=across * across)
+                one = f.get("ms", mask=mask, width=side * across, depth=1)
+                cells.append(also(three(batch), f"{float(batch) / float(one):.2f}×"))
+        yield cells
+
+
 PATHS = {("-disc", 4096): "disc", ("full", 4096): "full", ("-blobs", 4096): "outside of blobs",
          ("noise-0.7", 4096): "noise 70 %", ("maze", 4096): "maze, corridors of one pixel",
          ("wide-spiral", 4096): "spiral of 28 511 pixels", ("coil", 4096): "coil", ("full", 512): "full",
@@ -261,6 +280,8 @@ TABLES = {
                         components_h200),
     "components-volumes-h200": (["image", "512³", "1024³"], components_volumes_h200),
     "components-graph-h200": (["image", "4", "8"], components_graph_h200),
+    "components-small-h200": (["image", "64²", "128²", "256²", "512²", "1024²"], components_small_h200),
+    "batches-h200": (["image", "64 of 256²", "1024 of 256²", "64 of 288²", "1024 of 288²"], batches_h200),
     "paths-h200": (["shape", "ms", "with the nearest seed"], paths_h200),
     "eccentricity-h200": (["shape", "ms", "fields"], eccentricity_h200),
     "eccentricity-cpu": (["shape", "components", "fields", "ms"], eccentricity_cpu),
