@@ -143,8 +143,9 @@ static void check_same(const problem *p, const void *got, const void *want, apsi
     fail_at(at, "a pixel");
 }
 
-void check_cut(bench *const places[], int count, const problem *p, const given *how, const outputs *whole, const cut *at,
-               chance *c) {
+/** Fails unless the map by slabs is `whole`. */
+static void check_cut(bench *const places[], int count, const problem *p, const given *how, const outputs *whole, const cut *at,
+                      chance *c) {
     outputs out = run_cut(places, count, p, how, at, c);
     check_same(p, out.distance, whole->distance, how->distance, at);
     check_same(p, out.nearest, whole->nearest, how->nearest, at);
@@ -156,6 +157,15 @@ void check_every_cut(bench *const places[], int count, const problem *p, const g
     for (unsigned cuts = 0; cuts < 1u << (rows_of(p) - 1); ++cuts) {
         const cut at = cut_of(cuts, rows_of(p));
         check_cut(places, count, p, how, &whole, &at, c);
+    }
+    free_outputs(&whole);
+}
+
+void check_random_cuts(bench *place, const problem *p, const given *how, chance *c) {
+    outputs whole = run_distance(place, p, how);
+    for (int k = 0; k < 3; ++k) {
+        const cut at = choose_cut(c, rows_of(p));
+        check_cut(&place, 1, p, how, &whole, &at, c);
     }
     free_outputs(&whole);
 }

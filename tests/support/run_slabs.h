@@ -8,12 +8,12 @@
 #include "cuts.h"
 #include "run_distance.h"
 
-/** Runs slab k in places[k % count], with slabs and merges in any order, and fails unless the map is `whole`. */
-void check_cut(bench *const places[], int count, const problem *p, const given *how, const outputs *whole, const cut *at,
-               chance *c);
-
-/** The same of every cut, with the map of the whole image from places[0]. */
+/** Of every cut: runs slab k in places[k % count], with slabs and merges in any order, and fails unless the map is that of the
+ *  whole image in places[0]. */
 void check_every_cut(bench *const places[], int count, const problem *p, const given *how, chance *c);
+
+/** The same of three cuts, in one place. */
+void check_random_cuts(bench *place, const problem *p, const given *how, chance *c);
 
 void fill(int64_t *array, int64_t count, int64_t value);
 

@@ -106,12 +106,7 @@ static void random_cuts(bench *b) {
         if (roll_below(&c, 3) == 0) how.distance_layout = (unsigned)roll_below(&c, LAYOUTS);
         if (roll_below(&c, 3) == 0) how.nearest_layout = (unsigned)roll_below(&c, LAYOUTS);
         assert_ok(b->ctx, apsis_set_threads(b->ctx, (int)roll_below(&c, 4)));
-        outputs whole = run_distance(b, &p, &how);
-        for (int k = 0; k < 3; ++k) {
-            const cut at = choose_cut(&c, rows_of(&p));
-            check_cut(&b, 1, &p, &how, &whole, &at, &c);
-        }
-        free_outputs(&whole);
+        check_random_cuts(b, &p, &how, &c);
         free(mask);
     }
 }
@@ -137,12 +132,7 @@ static void cells_across_cuts(bench *b) {
         if (i % 4 == 3) draw_periodic(&p, &c);
         if (ndim == 3 || i / 3 % 3 == 0) set_spacing(&p, spacing[0], spacing[1], spacing[2], 0.1);
         const given how = {.set = APSIS_U8, .distance = APSIS_F32, .nearest = i % 5 == 4 ? APSIS_I32 : (apsis_type)0};
-        outputs whole = run_distance(b, &p, &how);
-        for (int k = 0; k < 3; ++k) {
-            const cut at = choose_cut(&c, rows_of(&p));
-            check_cut(&b, 1, &p, &how, &whole, &at, &c);
-        }
-        free_outputs(&whole);
+        check_random_cuts(b, &p, &how, &c);
         free(mask);
     }
 }

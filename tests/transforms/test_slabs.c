@@ -125,12 +125,7 @@ static void random_cuts(bench *b) {
         p.mask = mask;
         const given how = choose_images(&c, &p);
         assert_ok(b->ctx, apsis_set_threads(b->ctx, (int)roll_below(&c, 4)));
-        outputs whole = run_distance(b, &p, &how);
-        for (int k = 0; k < 3; ++k) {
-            const cut at = choose_cut(&c, rows_of(&p));
-            check_cut(&b, 1, &p, &how, &whole, &at, &c);
-        }
-        free_outputs(&whole);
+        check_random_cuts(b, &p, &how, &c);
         free(mask);
     }
 }
