@@ -18,9 +18,8 @@ constexpr double QUARTER_PI = std::numbers::pi / 4, SQRT2 = std::numbers::sqrt2;
 
 /// The second central moments.
 void find_moments(const MeasuresJob &job, const ValueSums &sums, double *moment) {
-    static constexpr int AXES[6][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};
     for (int i = 0; i < 6; ++i) {
-        const auto [a, b] = AXES[i];
+        const auto [a, b] = MOMENT_AXES[i];
         if (a >= job.axes || b >= job.axes) continue;
         const __int128 whole =
             sums.part.area * sums.shape.product[i] - static_cast<__int128>(sums.part.sum[a]) * sums.part.sum[b];

@@ -38,6 +38,10 @@ void refuse_outlines(const MeasuresJob &job) {
                                             : "APSIS_FERET");
 }
 
+void refuse_dense(const MeasuresJob &job) {
+    if (job.is_dense) throw Error(APSIS_ERROR_UNSUPPORTED, "options: APSIS_DENSE is set, but slabs do not take it");
+}
+
 /// The rows before a slab that matter.  Without pixels: none.
 View check_before(const apsis_context &context, const apsis_image *labels, const apsis_image *before, int64_t start,
                   const MeasuresJob &job) {
@@ -101,7 +105,6 @@ Shapes find_shapes_at_cut(apsis_context &context, const MeasuresJob &job, const 
 
 /// Whether sums can be those of a value of an image of the job's size.  Then nothing overflows.
 bool can_be(const MeasuresJob &job, const ValueSums &sums) {
-    static constexpr int AXES[6][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};
     constexpr __int128 MOST_PIECES = static_cast<__int128>(1) << 118;
     const apsis_part &part = sums.part;
     const __int128 area = part.area;
@@ -110,7 +113,7 @@ bool can_be(const MeasuresJob &job, const ValueSums &sums) {
         fits = part.lower[a] >= 0 && part.upper[a] < job.set.size[a] && part.sum[a] >= part.lower[a] * area &&
                part.sum[a] <= part.upper[a] * area;
     for (int i = 0; i < 6 && fits && job.wants(APSIS_MOMENTS); ++i) {
-        const auto [a, b] = AXES[i];
+        const auto [a, b] = MOMENT_AXES[i];
         fits = sums.shape.product[i] >= part.lower[a] * part.lower[b] * area &&
                sums.shape.product[i] <= part.upper[a] * part.upper[b] * area;
     }
@@ -137,7 +140,7 @@ apsis_status apsis_slab_sums(apsis_context *context, const apsis_image *labels, 
     return guard("slab_sums", context, [&] {
         MeasuresJob job = check_measures("apsis_slab_sums", *context, labels, grey, wanted, options);
         refuse_outlines(job);
-        if (job.is_dense) throw Error(APSIS_ERROR_UNSUPPORTED, "options: APSIS_DENSE is set, but slabs do not take it");
+        refuse_dense(job);
         const int axes = job.axes;
         check_place(start, LONGEST_AXIS, job.set.size[axes - 1]);
         check_capacity("sums", sums, capacity);
@@ -184,7 +187,7 @@ apsis_status apsis_slab_measures(apsis_context *context, int32_t ndim, const int
         if (count > 0) take_wanted(static_cast<uint32_t>(sums[0].wanted), job);
         refuse_outlines(job);
         take_options("apsis_slab_measures", options, job);
-        if (job.is_dense) throw Error(APSIS_ERROR_UNSUPPORTED, "options: APSIS_DENSE is set, but slabs do not take it");
+        refuse_dense(job);
         for (int64_t i = 0; i < count; ++i) check_record(job, sums, i);
         constexpr int64_t PIECE = 512;  // values that a thread takes at a time
         Arena arena(Arena::threads_for(context->threads));

@@ -5,6 +5,9 @@
 
 namespace apsis {
 
+/// The axes whose coordinates a second moment multiplies, in the order of apsis_measure.
+constexpr int MOMENT_AXES[6][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};
+
 /// Fills in what is wanted of images with the job's axes.
 void take_wanted(uint32_t wanted, MeasuresJob &job);
 void take_options(const char *function, const apsis_options *given, MeasuresJob &job);

@@ -148,8 +148,8 @@ void run_loop(Arena &arena, int64_t count, const Progress &progress, double from
                     tbb::auto_partitioner(), group);
             };
             try {
-                // A thread of an outer loop that waits for an inner one must not begin another body of the outer one: memory that
-                // belongs to the thread is in use.  This has to be within execute(), which ends an isolation.
+                // A thread of an outer loop that waits for an inner one must not begin another body of the outer one: memory
+                // that belongs to the thread is in use.  This has to be within execute(), which ends an isolation.
                 tbb::this_task_arena::isolate(loop);
             } catch (const std::runtime_error &error) {  // only from oneTBB: it cannot start a thread, which it finds out first
                 if (done > 0) throw Error(APSIS_ERROR_MEMORY, "a thread cannot be started: %s", error.what());

@@ -14,6 +14,8 @@
 // Cost: 1 byte a pixel in and the output.  Memory is 1/8 byte a pixel for the bits, the slots, and a block a thread.
 #include "cpu/components/components.h"
 
+#include <hwy/cache_control.h>
+
 #include <cstdlib>
 #include <cstring>
 
@@ -349,7 +351,7 @@ class Labelling {
             if (is_first(y, z)) write_to(job_.first, blocks_.volume ? y : 0, 0);
             if (is_last(y, z)) write_to(job_.last, blocks_.volume ? y : 0, 0);
         });
-        end_stream();
+        hwy::FlushStream();
     }
 
     /// Gives every part the number of its component, or 0.  The areas are not needed any more.  The area of a part with a slot

@@ -1,7 +1,6 @@
 // See runs.h.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cpu/components/runs.cpp"
-#include <hwy/cache_control.h>
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
@@ -138,8 +137,6 @@ void StreamBytes(const uint8_t *from, int64_t bytes, uint8_t *to) {
     std::memcpy(to + at, from + at, static_cast<size_t>(bytes - at));
 }
 
-void EndStream() { hwy::FlushStream(); }
-
 }  // namespace HWY_NAMESPACE
 }  // namespace apsis::cpu::components
 HWY_AFTER_NAMESPACE();
@@ -155,7 +152,6 @@ HWY_EXPORT(FindMeetings);
 HWY_EXPORT(FillRuns32);
 HWY_EXPORT(FillRuns64);
 HWY_EXPORT(StreamBytes);
-HWY_EXPORT(EndStream);
 
 void pack_bytes(const uint8_t *bytes, int64_t width, bool flip, uint64_t *word) {
     HWY_DYNAMIC_DISPATCH(PackBytes)(bytes, width, flip, word);
@@ -186,8 +182,6 @@ void fill_runs(const uint32_t *ends, const uint32_t *part, int64_t runs, int64_t
 }
 
 void stream_bytes(const uint8_t *from, int64_t bytes, uint8_t *to) { HWY_DYNAMIC_DISPATCH(StreamBytes)(from, bytes, to); }
-
-void end_stream() { HWY_DYNAMIC_DISPATCH(EndStream)(); }
 
 }  // namespace apsis::cpu::components
 #endif

@@ -37,8 +37,7 @@ int64_t find_meetings(const BitRow &one, const BitRow &other, int64_t width, int
 void fill_runs(const uint32_t *ends, const uint32_t *part, int64_t runs, int64_t width, const int64_t *number, int32_t *row);
 void fill_runs(const uint32_t *ends, const uint32_t *part, int64_t runs, int64_t width, const int64_t *number, int64_t *row);
 
-/// Copies bytes past the caches.  They are visible to other threads after end_stream().
+/// Copies bytes past the caches.  They are visible to other threads after hwy::FlushStream().
 void stream_bytes(const uint8_t *from, int64_t bytes, uint8_t *to);
-void end_stream();
 
 }  // namespace apsis::cpu::components

@@ -8,8 +8,8 @@
 // Where an image closes on itself, vectors do not reach across its seam.  After a tile at a seam has been visited, its cells
 // offer their values to those across it, one by one.  So do all cells, after each visit, to those a knight's move away.
 //
-// Several threads visit the tiles of a bucket side by side (rounds.h), each on a copy of its tile (tile_copy.h).  They do so where
-// tiles are many, and where no cell offers values to cells of other tiles.
+// Several threads visit the tiles of a bucket side by side (rounds.h), each on a copy of its tile (tile_copy.h).  They do so
+// where tiles are many, and where no cell offers values to cells of other tiles.
 //
 // Lengths of UNSEEN or more are not taken.  When some lengths come near UNSEEN, all lengths that are at least a step less are
 // settled: they are written, and their cells become walls.  The other lengths are counted from there.
@@ -133,8 +133,8 @@ class Field {
     static constexpr int64_t FEW_CELLS = 1 << 15;  // of a component: one thread is enough
     static constexpr int64_t PART = 1 << 17;       // cells that a thread goes through at a time
 
-    // How many buckets further on tiles are taken from, where the first has fewer than there are threads.  For 16 threads a maze
-    // of 4096^2 then takes 17 % fewer rounds, and no more visits.  With more buckets nothing is won.
+    // How many buckets further on tiles are taken from, where the first has fewer than there are threads.  For 16 threads a
+    // maze of 4096^2 then takes 22 % fewer rounds, and 2 % more visits.  With more buckets little more is won.
     static constexpr int64_t AHEAD = 1;
 
     struct Visit {
