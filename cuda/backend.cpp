@@ -274,15 +274,15 @@ class CudaBackend final : public Backend {
     }
 
     /// Lets this device read the other's memory, without a way through the host.
-    bool can_read(const Backend &other) const override {
-        if (other.device() == device_) return true;
+    bool can_read(const Backend &other) const override { return can_read(other.device()); }
+
+    bool is_on_device(const void *array) const override {
         const CurrentDevice current(device_);
-        int can = 0;
-        check(cudaDeviceCanAccessPeer(&can, device_, other.device()), "asking which devices can be read");
-        if (!can) return false;
-        const cudaError_t error = cudaDeviceEnablePeerAccess(other.device(), 0);
-        if (error != cudaSuccess) cudaGetLastError();
-        return error == cudaSuccess || error == cudaErrorPeerAccessAlreadyEnabled;
+        const int owner = device_of(array);
+        if (owner >= 0 && !can_read(owner))
+            throw Error(APSIS_ERROR_UNSUPPORTED, "an array is in the memory of device %d, which device %d cannot read", owner,
+                        device_);
+        return owner >= 0;
     }
 
     size_t statistics_scratch(const StatisticsJob &job) const override {
@@ -326,6 +326,17 @@ class CudaBackend final : public Backend {
     }
 
   private:
+    bool can_read(int device) const {
+        if (device == device_) return true;
+        const CurrentDevice current(device_);
+        int can = 0;
+        check(cudaDeviceCanAccessPeer(&can, device_, device), "asking which devices can be read");
+        if (!can) return false;
+        const cudaError_t error = cudaDeviceEnablePeerAccess(device, 0);
+        if (error != cudaSuccess) cudaGetLastError();
+        return error == cudaSuccess || error == cudaErrorPeerAccessAlreadyEnabled;
+    }
+
     /// The scratch memory of a map whose outputs kernels write.
     int64_t map_scratch(const DistanceJob &job) const {
         const DistancePlan plan = plan_of(job, limits_);

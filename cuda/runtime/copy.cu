@@ -95,6 +95,14 @@ bool is_page_locked(const void *data, size_t bytes) {
     return is_page_locked_at(data) && is_page_locked_at(static_cast<const uint8_t *>(data) + bytes - 1);
 }
 
+int device_of(const void *array) {
+    cudaPointerAttributes attributes;
+    if (cudaPointerGetAttributes(&attributes, array) == cudaSuccess)
+        return attributes.type == cudaMemoryTypeDevice ? attributes.device : -1;
+    cudaGetLastError();
+    return -1;
+}
+
 cudaError_t probe_code() noexcept {
     cudaFuncAttributes attributes;
     return cudaFuncGetAttributes(&attributes, write_bits);

@@ -14,6 +14,9 @@ void copy_views(const View &from, const View &to, cudaStream_t stream);
 /// Whether memory of the host is page-locked, so that a device can read and write it.
 bool is_page_locked(const void *data, size_t bytes);
 
+/// The device whose memory alone holds an array; -1: the host reaches it, too.
+int device_of(const void *array);
+
 /// CUDA's error if this build has no code for the current device, else cudaSuccess.
 cudaError_t probe_code() noexcept;
 

@@ -304,6 +304,8 @@ class Backend {
 
     /// Whether this device can read the memory of another back end's, so that both can be members of a team.
     virtual bool can_read(const Backend &) const { return true; }
+    /// Whether an array of the caller's is in device memory.  Throws if it is another device's, which this one cannot read.
+    virtual bool is_on_device(const void *) const { return false; }
 
     // These return when they are done.
     virtual size_t statistics_scratch(const StatisticsJob &job) const = 0;

@@ -89,7 +89,7 @@ enum cudaMemcpyKind {
     cudaMemcpyDeviceToDevice = 3,
     cudaMemcpyDefault = 4
 };
-enum cudaMemoryType { cudaMemoryTypeUnregistered = 0, cudaMemoryTypeHost = 1 };
+enum cudaMemoryType { cudaMemoryTypeUnregistered = 0, cudaMemoryTypeHost = 1, cudaMemoryTypeDevice = 2 };
 enum cudaDeviceAttr {
     cudaDevAttrMaxSharedMemoryPerBlockOptin,
     cudaDevAttrComputeCapabilityMajor,
@@ -106,6 +106,7 @@ struct cudaDeviceProp {
 };
 struct cudaPointerAttributes {
     cudaMemoryType type;
+    int device;
     void *devicePointer;
 };
 struct cudaFuncAttributes {

@@ -143,6 +143,8 @@ class FakeDevice final : public Backend {
         });
     }
 
+    bool is_on_device(const void *array) const override { return fake::touches(array, 1); }
+
     void set_stream(CUstream_st *stream) override { stream_ = stream; }
     CUstream_st *stream() const override { return stream_; }
     void set_threads(int threads) override { cpu_->set_threads(threads); }
