@@ -285,6 +285,16 @@ class CudaBackend final : public Backend {
         return owner >= 0;
     }
 
+    bool are_sites(const int64_t *sites, const SiteRange &range) override {
+        const CurrentDevice current(device_);
+        return columns::are_sites(sites, range, page_locked_, ready());
+    }
+
+    void merge_sites(const MergeJob &job) override {
+        const CurrentDevice current(device_);
+        columns::merge_sites(job, ready());
+    }
+
     size_t statistics_scratch(const StatisticsJob &job) const override {
         const CurrentDevice current(device_);
         return labels::statistics_scratch(job);

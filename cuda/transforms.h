@@ -18,12 +18,17 @@ namespace columns {
 size_t summary_scratch(const SummaryJob &job);
 void summary(const SummaryJob &job, void *scratch, cudaStream_t stream, const Progress &progress);
 
+// What slabs tell, in device memory: whether sites are in range, known when this returns; and merged.
+bool are_sites(const int64_t *sites, const SiteRange &range, PageLocked &page_locked, cudaStream_t stream);
+void merge_sites(const MergeJob &job, cudaStream_t stream);
+
 // Of a set that is found in the words of a summary, the job of an image of bits, in the same scratch memory, for maps that are
 // not made from such words.
 size_t unpacked_bytes(const DistanceJob &job);
 DistanceJob unpack(const DistanceJob &job, Carver &carver, cudaStream_t stream);
 
-// Of a slab, the sites outside of it: a copy on the device, with room for so many numbers, that may be there already.
+// Of a slab, the sites outside of it: where they are on the device, or a copy, with room for so many numbers, that may be there
+// already.
 int64_t numbers_outside(const DistanceJob &job);
 Slab outside_on_device(const DistanceJob &job, int64_t *to, bool is_there, cudaStream_t stream);
 

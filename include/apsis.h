@@ -630,7 +630,8 @@ APSIS_API apsis_status apsis_eccentricity(apsis_context *context, const apsis_im
  * integers a column:
  *
  *     1. apsis_slab_summary    of each slab: the first and the last row in each column
- *     2. apsis_slab_merge      those of all slabs above one, and of all below it
+ *     2. apsis_slab_merge      those of all slabs above one, and of all below it; or, of slabs at
+ *                              one place, apsis_slab_gather
  *     3. apsis_slab_distance   of each slab
  *
  * A signed map needs 1 and 2 of the complement as well: once more, with APSIS_COMPLEMENT turned
@@ -642,15 +643,17 @@ APSIS_API apsis_status apsis_eccentricity(apsis_context *context, const apsis_im
  * labels.  Step 2 is apsis_slab_merge_labels then, and 3 apsis_slab_distance, for distances to
  * another value, or apsis_slab_voronoi, for labels in place of indices.
  *
- * In 1 and 3 set may be NULL, if the call before on this context was the slab's
- * apsis_slab_summary, in a workspace of the context's own: that of the same set or, in 1, of its
- * complement.  Then the set is not read again.  After 3 it must be given again; with
+ * In 1 and 3 set may be NULL, if the call before on this context, but for apsis_slab_gather, was the
+ * slab's apsis_slab_summary, in a workspace of the context's own: that of the same set or, in 1, of
+ * its complement.  Then the set is not read again.  After 3 it must be given again; with
  * APSIS_LABELS, or APSIS_SIGNED and APSIS_BORDER, in 3 as well.
  *
  * The pixels are those of apsis_distance of the whole image, byte for byte, however it is cut;
  * a slab may have no rows.  Rows are counted in the whole image.  There is one column for each
  * x; in 3-D read "plane" for "row", and column x + width * y.  Arrays have an element for each
- * column, but for labels, are in host memory, and are not kept.
+ * column, but for labels, are in host memory, and are not kept.  Those of a CUDA context may be in
+ * device memory instead, its own or that of a device which it can read, such as one that NVLink
+ * joins: then nothing goes through the host, and they are in use until the work is done.
  *
  * Contexts may differ from slab to slab, and a CUDA one takes APSIS_HOST images and
  * APSIS_DEVICE ones.  There apsis_slab_summary returns when it is done, and apsis_slab_distance
@@ -710,6 +713,22 @@ APSIS_API void apsis_slab_merge_labels(int64_t columns, const int64_t *first, co
  */
 APSIS_API void apsis_slab_close_labels(int64_t columns, int64_t extent, const int64_t *first,
                                        const int64_t *last, int64_t *all_first, int64_t *all_last);
+
+/**
+ * Step 2 in one call, for one slab of several: merges the last rows of those before it, and the
+ * first rows of those behind it.  Arrays of host memory are merged by all threads; if all are in
+ * device memory, the device merges them, and this returns as apsis_distance does.  Not with
+ * APSIS_LABELS, nor around an image that closes on itself.
+ *
+ * @param first  [slab_count]: what each slab tells; NULL if it has no rows.  Those behind the slab are
+ *               read, and of `last`, likewise, those before it.
+ * @param slab   Which one, from 0.
+ * @param above  [columns]: receives what apsis_slab needs, as does below.  Either may be NULL.
+ */
+APSIS_API apsis_status apsis_slab_gather(apsis_context *context, int64_t columns,
+                                         const int64_t *const *first, const int64_t *const *last,
+                                         int64_t slab_count, int64_t slab,
+                                         int64_t *above, int64_t *below);
 
 /** Where a slab is, and what of the image is outside it.  This structure is final. */
 typedef struct apsis_slab {

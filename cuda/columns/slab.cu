@@ -9,6 +9,8 @@
 // it needs pixels, they become an image of bits.  Of a label image runs are told (slabs/runs.h tells what of them): a thread
 // reads its column until it has passed the first one, or the last one.
 //
+// What slabs tell may stay in device memory: then devices merge it, and read it of each other.
+//
 // Cost: some 40 bytes a column; for what a slab tells that of packing, and 1/8 byte a pixel; of labels, the rows that are read.
 #include <algorithm>
 
@@ -122,6 +124,31 @@ __global__ void __launch_bounds__(WARP *WARP) find_ends(Columns columns, ColumnE
     if (ends.last) ends.last[column] = may_have ? ends.start + strips * STRIP - 1 - nearest[1][lane] : -1;
 }
 
+/// Sets a flag if some site is out of range.  A thread takes a column.
+__global__ void __launch_bounds__(BLOCK) look_for_misfits(const int64_t *sites, SiteRange range, uint32_t *found) {
+    const int64_t column = first_item();
+    if (column < range.columns && !range.has(sites[column])) *found = 1;
+}
+
+/// What some slabs tell of their columns.
+struct Several {
+    static constexpr int MOST = 16;
+    const int64_t *told[MOST];
+    int count;
+};
+
+/// Merges it, with what has been merged before if there is some.  A thread takes a column.
+__global__ void __launch_bounds__(BLOCK)
+    merge_told(Several slabs, bool are_last, bool has_some, int64_t columns, int64_t *merged) {
+    const int64_t column = first_item();
+    if (column >= columns) return;
+    int64_t row = has_some ? merged[column] : are_last ? -1 : INT64_MAX;
+#pragma unroll
+    for (int i = 0; i < Several::MOST; ++i)
+        if (i < slabs.count) row = are_last ? max(row, slabs.told[i][column]) : min(row, slabs.told[i][column]);
+    merged[column] = row;
+}
+
 /// Makes words those of the opposite set.  A thread takes a word.
 __global__ void __launch_bounds__(BLOCK) turn_words(Columns columns) {
     const int64_t per_image = columns.strips() * columns.count, item = first_item();
@@ -205,9 +232,10 @@ int64_t numbers_outside(const DistanceJob &job) { return job.is_slab() ? (job.is
 
 Slab outside_on_device(const DistanceJob &job, int64_t *to, bool is_there, cudaStream_t stream) {
     Slab slab = job.slab;
-    const int64_t **arrays[4] = {&slab.above[0], &slab.below[0], &slab.above[1], &slab.below[1]};
-    const int count = job.is_signed ? 4 : 2;
-    const int64_t columns = job.columns(), total = columns * std::count_if(arrays, arrays + count, [](auto a) { return *a; });
+    const int64_t **all[4] = {&slab.above[0], &slab.below[0], &slab.above[1], &slab.below[1]}, **arrays[4];
+    const auto end = std::copy_if(all, all + (job.is_signed ? 4 : 2), arrays, [](auto a) { return *a && device_of(*a) < 0; });
+    const auto count = end - arrays;
+    const int64_t columns = job.columns(), total = columns * count;
     if (total == 0) return slab;
     // The caller's arrays are not kept: they are copied to page-locked memory at once, those of both sides together.
     auto &page_locked = *static_cast<PageLocked *>(job.slab.page_locked);
@@ -216,7 +244,6 @@ Slab outside_on_device(const DistanceJob &job, int64_t *to, bool is_there, cudaS
     const int64_t *const from = room;
     int64_t *taken = to;
     for (int i = 0; i < count; ++i) {
-        if (!*arrays[i]) continue;
         if (!is_there) room = std::copy_n(*arrays[i], columns, room);
         *arrays[i] = taken;
         taken += columns;
@@ -246,7 +273,7 @@ void summary(const SummaryJob &job, void *memory, cudaStream_t stream, const Pro
     int64_t *const told[2] = {job.first, job.last}, *written[2];
     for (int i = 0; i < 2; ++i) {
         written[i] = told[i];
-        if (told[i] && !is_page_locked(told[i], bytes))
+        if (told[i] && device_of(told[i]) < 0 && !is_page_locked(told[i], bytes))
             written[i] = static_cast<int64_t *>(static_cast<PageLocked *>(job.slab.page_locked)->at_least(2 * bytes)) + i * all;
     }
     if (job.is_opposite) launch("turn_words", turn_words, ceil_div(all * columns.strips(), BLOCK), BLOCK, stream, columns);
@@ -256,6 +283,26 @@ void summary(const SummaryJob &job, void *memory, cudaStream_t stream, const Pro
     for (int i = 0; i < 2; ++i)
         if (written[i] != told[i]) std::copy_n(written[i], all, told[i]);
     report(progress, 1, stream);
+}
+
+bool are_sites(const int64_t *sites, const SiteRange &range, PageLocked &page_locked, cudaStream_t stream) {
+    auto *const misfit = static_cast<uint32_t *>(page_locked.at_least(sizeof(uint32_t)));
+    *misfit = 0;
+    launch("look_for_misfits", look_for_misfits, ceil_div(range.columns, BLOCK), BLOCK, stream, sites, range, misfit);
+    check(cudaStreamSynchronize(stream), "waiting for a check of sites");
+    return *misfit == 0;
+}
+
+void merge_sites(const MergeJob &job, cudaStream_t stream) {
+    size_t done = 0;
+    do {
+        Several some = {};
+        for (; some.count < Several::MOST && done + some.count < job.told.size(); ++some.count)
+            some.told[some.count] = job.told[done + some.count];
+        launch("merge_told", merge_told, ceil_div(job.columns, BLOCK), BLOCK, stream, some, job.are_last, done > 0, job.columns,
+               job.merged);
+        done += some.count;
+    } while (done < job.told.size());
 }
 
 size_t labels_of_sites_bytes(const DistanceJob &job) {

@@ -3,9 +3,11 @@
 
 #include "api/arguments.h"
 #include "api/guard.h"
+#include "api/host_arrays.h"
 #include "api/label_slabs.h"
 #include "api/map_checks.h"
 #include "api/options.h"
+#include "slabs/sites.h"
 
 using namespace apsis;
 
@@ -37,12 +39,17 @@ const apsis_image *slab_set(const apsis_context &context, const apsis_image *set
     return &context.found->set;
 }
 
-/// Checks the caller's sites on one side of a slab.  `none` marks a column without one.
-void check_sites(const char *name, const int64_t *sites, int64_t columns, int64_t none, int64_t begin, int64_t end) {
-    for (int64_t c = 0; sites && c < columns; ++c)
-        if (sites[c] != none && (sites[c] < begin || sites[c] >= end))
+/// Checks the caller's sites on one side of a slab.
+void check_sites(const apsis_context &context, const char *name, const int64_t *sites, const SiteRange &range) {
+    Backend &backend = *context.backend;
+    if (!sites || range.columns == 0) return;
+    if (backend.is_on_device(sites) && backend.are_sites(sites, range)) return;
+    HostArrays arrays(backend);
+    sites = arrays.input(sites, range.columns);
+    for (int64_t c = 0; c < range.columns; ++c)
+        if (!range.has(sites[c]))
             throw Error(APSIS_ERROR_ARGUMENT, "slab: %s[%lld] is %lld, but must be from %lld to %lld, or %lld", name, ll(c),
-                        ll(sites[c]), ll(begin), ll(end - 1), ll(none));
+                        ll(sites[c]), ll(range.begin), ll(range.end - 1), ll(range.none));
 }
 
 /// Throws unless each pixel beside a slab, in row `beside`, is said to be in the set, or in its complement, and not in both.
@@ -90,10 +97,24 @@ SummaryJob check_slab_summary(const apsis_context &context, const apsis_image *s
 
 /// A slab of a map, and whether it is of labels.
 struct SlabMap {
+    explicit SlabMap(Backend &backend) : arrays(backend) {}
+
     DistanceJob job;
-    apsis_options options;
+    apsis_options options = {};
+    apsis_slab slab = {};  // the caller's, its arrays where they are looked at
+    HostArrays arrays;
 
     bool by_labels() const { return options.flags & APSIS_LABELS; }
+    /// Whether sites in device memory stay there: the host looks at none.
+    bool leaves_sites() const { return !by_labels() && !job.is_signed && options.metric != APSIS_CHESSBOARD; }
+    void take(const apsis_slab &callers) {
+        slab = callers;
+        if (leaves_sites()) return;
+        const int64_t count = (by_labels() ? 3 : 1) * job.columns();
+        for (const int64_t **array : {&slab.above, &slab.below}) *array = arrays.input(*array, count);
+        for (const int64_t **array : {&slab.complement_above, &slab.complement_below})
+            if (job.is_signed) *array = arrays.input(*array, count);
+    }
 };
 
 /// The periodic axes of the image of a slab.
@@ -108,7 +129,7 @@ Periodic check_slab_periodic(const apsis_options &options, const DistanceJob &jo
 /// Checks a slab of a map; `nearest` is called `cells` in a Voronoi map.
 SlabMap check_slab_map(const apsis_context &context, const apsis_image *set, const apsis_slab *slab,
                        const apsis_image *distance, const char *name, const apsis_image *nearest, const apsis_options *given) {
-    SlabMap map;
+    SlabMap map(*context.backend);
     DistanceJob &job = map.job;
     const apsis_options options = map.options = read_options(given);
     job.is_found = !set;
@@ -137,18 +158,21 @@ SlabMap check_slab_map(const apsis_context &context, const apsis_image *set, con
                     unsigned(options.flags), job.complement ? "with" : "without", job.complement ? "without" : "with");
     if (job.is_found && job.border && job.is_signed)
         throw Error(APSIS_ERROR_ARGUMENT, "set is NULL, but with APSIS_SIGNED and APSIS_BORDER it is needed again");
+    map.take(*slab);
+    slab = &map.slab;
     const int64_t start = slab->start, end = start + job.set.size[job.axes - 1], extent = slab->extent;
     const bool is_ring = job.periodic.along[job.axes - 1];  // then the way to these sites may lead around the image
     const int64_t above_end = is_ring ? extent : start, below_begin = is_ring ? 0 : end;
-    check_sites("above", slab->above, job.columns(), -1, 0, above_end);
-    check_sites("below", slab->below, job.columns(), INT64_MAX, below_begin, extent);
+    const SiteRange above = {job.columns(), -1, 0, above_end}, below = {job.columns(), INT64_MAX, below_begin, extent};
+    check_sites(context, "above", slab->above, above);
+    check_sites(context, "below", slab->below, below);
     if (map.by_labels())
         for (const Edge &edge : edges_of(*slab, job))
             check_runs(edge.name, edge.told, job.columns(), edge.end, slab->extent, is_ring);
     job.slab.above[0] = slab->above, job.slab.below[0] = slab->below;
     if (job.is_signed) {
-        check_sites("complement_above", slab->complement_above, job.columns(), -1, 0, above_end);
-        check_sites("complement_below", slab->complement_below, job.columns(), INT64_MAX, below_begin, extent);
+        check_sites(context, "complement_above", slab->complement_above, above);
+        check_sites(context, "complement_below", slab->complement_below, below);
         job.slab.above[1] = slab->complement_above, job.slab.below[1] = slab->complement_below;
         const bool has_more = is_ring && job.is_slab();
         if (has_more || start > 0) check_beside("above", job.slab.above, job.columns(), -1, (start > 0 ? start : extent) - 1);
@@ -161,6 +185,36 @@ SlabMap check_slab_map(const apsis_context &context, const apsis_image *set, con
     if (distance) check_fits("distance", distance->type, options, job.measure, job.axes);
     check_indices_fit(name, nearest, __int128(job.columns()) * slab->extent);
     return map;
+}
+
+/// What slabs `begin` to before `end` tell, to be merged; nothing if it is not wanted.
+MergeJob check_gather(const apsis_context &context, int64_t columns, bool are_last, const int64_t *const *told, int64_t begin,
+                      int64_t end, int64_t *merged) {
+    MergeJob job;
+    if (!merged || columns == 0) return job;
+    const char *const name = are_last ? "last" : "first", *const merged_name = are_last ? "above" : "below";
+    job.are_last = are_last;
+    job.columns = columns;
+    job.merged = merged;
+    if (begin < end && !told)
+        throw Error(APSIS_ERROR_ARGUMENT, "%s is NULL, but that of %lld slabs is needed", name, ll(end - begin));
+    const Backend &backend = *context.backend;
+    const bool is_on_device = backend.is_on_device(merged);
+    for (int64_t k = begin; k < end; ++k) {
+        if (!told[k]) continue;
+        if (backend.is_on_device(told[k]) != is_on_device)
+            throw Error(APSIS_ERROR_ARGUMENT, "%s[%lld] is in %s memory, but %s is in %s memory", name, ll(k),
+                        is_on_device ? "host" : "device", merged_name, is_on_device ? "device" : "host");
+        job.told.push_back(told[k]);
+    }
+    return job;
+}
+
+void gather(apsis_context &context, const MergeJob &job) {
+    if (!job.merged) return;
+    if (context.backend->is_on_device(job.merged)) return context.backend->merge_sites(job);
+    Arena arena(Arena::threads_for(context.threads));
+    slabs::merge_sites(job, arena);
 }
 
 /// Throws unless a Voronoi map with these options is the complete one, of a set.
@@ -193,11 +247,26 @@ apsis_status apsis_slab_summary(apsis_context *context, const apsis_image *set, 
     return guard("slab_summary", context, [&] {
         if (set) context->found.reset();
         SummaryJob job = check_slab_summary(*context, set, start, options);
-        job.first = first;
-        job.last = last;
         if (job.columns() == 0 || (!first && !last)) return;
         context->refuse_capture("what a slab tells is for the host");
+        const bool is_hosts = job.labels || job.set.pixels() == 0;  // what the host writes
+        HostArrays arrays(*context->backend);
+        job.first = is_hosts ? arrays.output(first, job.told()) : first;
+        job.last = is_hosts ? arrays.output(last, job.told()) : last;
         run(*context, job);
+        arrays.finish();
+    });
+}
+
+apsis_status apsis_slab_gather(apsis_context *context, int64_t columns, const int64_t *const *first, const int64_t *const *last,
+                               int64_t slab_count, int64_t slab, int64_t *above, int64_t *below) {
+    return guard("slab_gather", context, [&] {
+        if (columns < 0) throw Error(APSIS_ERROR_ARGUMENT, "columns is %lld, but cannot be negative", ll(columns));
+        if (slab < 0 || slab >= slab_count)
+            throw Error(APSIS_ERROR_ARGUMENT, "slab is %lld, but slab_count is %lld", ll(slab), ll(slab_count));
+        const MergeJob jobs[] = {check_gather(*context, columns, true, last, 0, slab, above),
+                                 check_gather(*context, columns, false, first, slab + 1, slab_count, below)};
+        for (const MergeJob &job : jobs) gather(*context, job);
     });
 }
 
@@ -224,7 +293,7 @@ apsis_status apsis_slab_distance(apsis_context *context, const apsis_image *set,
         const SlabMap map = check_slab_map(*context, set, slab, distance, "nearest", nearest, options);
         if (map.job.set.pixels() == 0 || (!distance && !nearest)) return;
         context->refuse_capture("what is outside of a slab is in host memory");
-        map.by_labels() ? run_between_labels(*context, map.job, *slab) : run(*context, map.job);
+        map.by_labels() ? run_between_labels(*context, map.job, map.slab) : run(*context, map.job);
     });
 }
 
@@ -236,6 +305,6 @@ apsis_status apsis_slab_voronoi(apsis_context *context, const apsis_image *set, 
         const SlabMap map = check_slab_map(*context, set, slab, nullptr, "cells", cells, options);
         if (map.job.set.pixels() == 0) return;
         context->refuse_capture("what is outside of a slab is in host memory");
-        map.by_labels() ? run_to_labels(*context, map.job, *slab, cells, map.options) : run(*context, map.job);
+        map.by_labels() ? run_to_labels(*context, map.job, map.slab, cells, map.options) : run(*context, map.job);
     });
 }

@@ -25,7 +25,8 @@ using Progress = std::function<void(double)>;
 struct Slab {
     int64_t start = 0, extent = 0;  // where it begins, and the image's extent
     // As in apsis_slab: of the set, and of its complement.  Of a label image, whose distances are measured: where the run
-    // begins that goes on in the first row, which may be that row, and the first row beyond that of the last row.
+    // begins that goes on in the first row, which may be that row, and the first row beyond that of the last row.  Of a set
+    // without a sign they may be in device memory, but not for chessboard distances.
     const int64_t *above[2] = {}, *below[2] = {};
     // Of these sites the labels, where a map is to have labels in place of indices.
     const int64_t *above_labels = nullptr, *below_labels = nullptr;
@@ -129,7 +130,7 @@ struct MorphologyJob {
 /// If `labels`, the set is a label image, or of APSIS_BIT, and its first and last runs are told; nothing is left.
 struct SummaryJob : DistanceJob {
     bool is_opposite = false;                   // whether the words that it finds there are those of the opposite set
-    int64_t *first = nullptr, *last = nullptr;  // host memory; nullptr: not wanted
+    int64_t *first = nullptr, *last = nullptr;  // host memory or, of a set, device memory; nullptr: not wanted
 
     /// How many numbers are told in each of them: of labels the row, the row beyond the run, and the label, [3][column].
     int64_t told() const { return labels ? 3 * columns() : columns(); }
@@ -263,6 +264,23 @@ struct ContactsJob {
     std::vector<apsis_contact> *found = nullptr;  // host memory on every device: in ascending order, areas not filled in
 };
 
+/// The rows that sites of a slab may have, of `columns` columns: `none`, or from `begin` to before `end`.
+struct SiteRange {
+    int64_t columns, none, begin, end;
+
+    APSIS_BOTH bool has(int64_t row) const { return row == none || (row >= begin && row < end); }
+};
+
+/// What some slabs tell of their columns, to be merged for another one: in each the first row, or the last, of all.
+struct MergeJob {
+    std::vector<const int64_t *> told;
+    bool are_last = false;
+    int64_t columns = 0;
+    int64_t *merged = nullptr;
+
+    int64_t none() const { return are_last ? -1 : INT64_MAX; }
+};
+
 class TransferQueue;
 struct MeasuresJob;
 
@@ -304,8 +322,12 @@ class Backend {
 
     /// Whether this device can read the memory of another back end's, so that both can be members of a team.
     virtual bool can_read(const Backend &) const { return true; }
-    /// Whether an array of the caller's is in device memory.  Throws if it is another device's, which this one cannot read.
+    // Arrays of slabs in device memory: of each column a row.
+    /// Whether an array of the caller's is there.  Throws if it is another device's, which this one cannot read.
     virtual bool is_on_device(const void *) const { return false; }
+    /// Whether each row is `none` or in a range.  Returns when that is known.
+    virtual bool are_sites(const int64_t *, const SiteRange &) { return false; }
+    virtual void merge_sites(const MergeJob &) {}
 
     // These return when they are done.
     virtual size_t statistics_scratch(const StatisticsJob &job) const = 0;

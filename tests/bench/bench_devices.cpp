@@ -2,16 +2,17 @@
 //
 //     bench_devices [--check] [--devices N] [--only MASK] [--output NAME] GROUP@SIDE...
 //
-//     slabs         maps of SIDE^2 that are on the devices, a slab and a thread for each (the slab functions of apsis.h)
+//     slabs         maps of SIDE^2 that are on the devices, a slab and a thread for each (the slab functions of apsis.h); what
+//                   slabs of distances tell stays there, too
 //     volume        the same of SIDE^3
 //     host          page-locked host images of SIDE^2, by apsis_create_devices
 //     eccentricity  the same, apsis_eccentricity
 //
 // On 1, 2, 4, ... devices, up to all, or up to N.  One CSV line each: the seconds are a clock's on the wall, 1 warm-up, the
-// median of 5; `exchange_ms` is the part between what slabs tell and what they are told, and `exchanged` what they are told, in
-// bytes.  One slab is the whole call.  What does not fit is said to.  --check compares some rows on both sides of every cut,
-// and the first and the last, with the CPU back end's of a slab that is told what is around it, for which the mask is searched
-// here; labels and host images with those of one device, if these fit.
+// median of 5; `exchange_ms` is the part between what slabs tell and what they are told, and `exchanged` what goes from slab to
+// slab, in bytes.  One slab is the whole call.  What does not fit is said to.  --check compares some rows on both sides of every
+// cut, and the first and the last, with the CPU back end's of a slab that is told what is around it, for which the mask is
+// searched here; labels and host images with those of one device, if these fit.
 #include <apsis.h>
 
 #include <algorithm>
@@ -49,16 +50,16 @@ struct Wanted {
     bool distance, nearest, labels, statistics;
 };
 
-/// A number for each column, in page-locked memory if the context's device has it.
+/// A number for each column: in device memory or, page-locked if the context's device can do that, in the host's.
 class Rows {
   public:
-    void resize(apsis_context *context, int64_t columns) {
-        if (image_.size[0] == columns) return;
+    void resize(apsis_context *context, apsis_memory memory, int64_t columns) {
+        if (image_.size[0] == columns && image_.memory == memory) return;
         free(context);
         image_.type = APSIS_I64;
         image_.ndim = 2;
         image_.size[0] = columns, image_.size[1] = 1;
-        check(context, apsis_alloc(context, APSIS_HOST, &image_));
+        check(context, apsis_alloc(context, memory, &image_));
     }
     void free(apsis_context *context) {
         if (image_.data) apsis_free(context, &image_);
@@ -76,15 +77,15 @@ struct Worker {
     apsis_context *context = nullptr;
     apsis_image set = {}, distance = {}, nearest = {}, labels = {};
     int64_t start = 0, rows = 0;
-    Rows first, last;                   // of distances, and of components
-    std::vector<int64_t> above, below;  // of distances
+    Rows first, last;   // of distances, and of components
+    Rows above, below;  // of distances
     std::vector<apsis_part> parts;
     apsis_slab_labels told = {};
 
     apsis_memory memory() const { return apsis_device(context) == APSIS_CPU ? APSIS_HOST : APSIS_DEVICE; }
     void free_images() {
         for (apsis_image *each : {&set, &distance, &nearest, &labels}) apsis_free(context, each);
-        for (Rows *each : {&first, &last}) each->free(context);
+        for (Rows *each : {&first, &last, &above, &below}) each->free(context);
     }
 };
 
@@ -208,7 +209,10 @@ class Devices {
             const apsis_image from = whole.host(w.start, w.rows);
             check(w.context, apsis_copy(w.context, &from, &w.set));
             check(w.context, apsis_sync(w.context));
-            w.first.resize(w.context, whole.columns()), w.last.resize(w.context, whole.columns());
+            for (Rows *told : {&w.first, &w.last})
+                told->resize(w.context, wanted.labels ? APSIS_HOST : w.memory(), whole.columns());
+            for (Rows *told : {&w.above, &w.below})
+                if (wanted.distance) told->resize(w.context, w.memory(), whole.columns());
             w.told = {};
             w.told.start = w.start;
             if (i > 0) w.told.first = w.first.data();
@@ -248,7 +252,9 @@ class Devices {
         std::sort(times.begin(), times.end()), std::sort(exchanges.begin(), exchanges.end());
         const double ms = times[RUNS / 2];
         if (devices == 1) one = ms;
-        const int64_t told = (wanted.labels ? 32 : 16) * whole.columns() * static_cast<int64_t>(devices - 1);
+        // Of labels each cut has two faces, to be told and to be told again; of distances a slab reads a row of each other one.
+        const auto others = static_cast<int64_t>(devices - 1), slabs = static_cast<int64_t>(devices);
+        const int64_t told = whole.columns() * 8 * others * (wanted.labels ? 4 : slabs);
         std::printf("%.3f,%.3f,%lld,", ms, exchanges[RUNS / 2], (long long)told);
         if (one > 0) std::printf("%.2f", one / ms);
         std::puts(!checks ? "" : wanted.labels ? same_as_one(whole, devices) : say(are_rows_right(whole, wanted, devices)));
@@ -278,20 +284,6 @@ class Devices {
         return status == APSIS_OK;
     }
 
-    /// The rows that some devices tell, merged if they are several; nullptr if there are none.
-    const int64_t *told_by(size_t begin, size_t end, Rows Worker::*rows, std::vector<int64_t> &merged) const {
-        if (begin == end) return nullptr;
-        const Rows &one = workers_[begin].*rows;
-        if (begin + 1 == end) return one.data();
-        merged.assign(one.data(), one.data() + one.columns());
-        for (size_t k = begin + 1; k < end; ++k) {
-            const int64_t *const more = (workers_[k].*rows).data();
-            rows == &Worker::last ? apsis_slab_merge(one.columns(), NULL, more, NULL, merged.data())
-                                  : apsis_slab_merge(one.columns(), more, NULL, merged.data(), NULL);
-        }
-        return merged.data();
-    }
-
     bool map(const Whole &whole, const Wanted &wanted, size_t i, size_t devices, Barrier &all, double &exchange) {
         Worker &w = workers_[i];
         const apsis_image *const nearest = wanted.nearest ? &w.nearest : nullptr;
@@ -302,10 +294,13 @@ class Devices {
                                                              i + 1 < devices ? w.last.data() : NULL, NULL));
         all.arrive_and_wait();
         const auto begin = Clock::now();
-        const int64_t *const above = told_by(0, i, &Worker::last, w.above);
-        const int64_t *const below = told_by(i + 1, devices, &Worker::first, w.below);
+        std::vector<const int64_t *> first, last;
+        for (size_t k = 0; k < devices; ++k) first.push_back(workers_[k].first.data()), last.push_back(workers_[k].last.data());
+        check(w.context, apsis_slab_gather(w.context, whole.columns(), first.data(), last.data(), static_cast<int64_t>(devices),
+                                           static_cast<int64_t>(i), w.above.data(), w.below.data()));
+        check(w.context, apsis_sync(w.context));
         exchange = ms_since(begin);
-        const apsis_slab place = {w.start, whole.rows(), above, below, NULL, NULL};
+        const apsis_slab place = {w.start, whole.rows(), w.above.data(), w.below.data(), NULL, NULL};
         fits = fits && has_memory(w.context, apsis_slab_distance(w.context, NULL, &place, &w.distance, nearest, NULL));
         return has_memory(w.context, apsis_sync(w.context)) && fits;
     }

@@ -8,8 +8,9 @@
 #include <vector>
 
 #include "runtime/backend.h"
-#include "transfer_queue.h"
 #include "memory.h"
+#include "slabs/sites.h"
+#include "transfer_queue.h"
 
 namespace apsis {
 namespace {
@@ -72,7 +73,7 @@ View as_host(View view) {
     return view;
 }
 
-/// A copy of the sites outside of a slab: the caller's may be gone when the work is done.
+/// A copy of the sites outside of a slab: the caller's may be gone when the work is done, unless they are the device's.
 class Outside {
     template <class Job>
     static auto &array_of(Job &job, int i) {
@@ -84,11 +85,12 @@ class Outside {
   public:
     explicit Outside(const DistanceJob &job) {
         for (int i = 0; i < ARRAYS; ++i)
-            if (const int64_t *from = array_of(job, i)) rows_[i].assign(from, from + job.columns());
+            if (const int64_t *from = array_of(job, i); from && !fake::touches(from, 1))
+                rows_[i].assign(from, from + job.columns());
     }
     void give(DistanceJob &job) const {
         for (int i = 0; i < ARRAYS; ++i)
-            if (array_of(job, i)) array_of(job, i) = rows_[i].data();
+            if (array_of(job, i) && !fake::touches(array_of(job, i), 1)) array_of(job, i) = rows_[i].data();
     }
 
   private:
@@ -144,6 +146,19 @@ class FakeDevice final : public Backend {
     }
 
     bool is_on_device(const void *array) const override { return fake::touches(array, 1); }
+    bool are_sites(const int64_t *sites, const SiteRange &range) override {
+        sync();
+        const auto open = fake::opened_arrays({sites});
+        return std::all_of(sites, sites + range.columns, [&](int64_t row) { return range.has(row); });
+    }
+    void merge_sites(const MergeJob &job) override {
+        lanes_.push(Lane::WORK, [job] {
+            std::vector<fake::Opened> open = fake::opened_arrays({job.merged});
+            for (const int64_t *told : job.told) open.emplace_back(told);
+            Arena arena(1);
+            slabs::merge_sites(job, arena);
+        });
+    }
 
     void set_stream(CUstream_st *stream) override { stream_ = stream; }
     CUstream_st *stream() const override { return stream_; }
@@ -156,6 +171,7 @@ class FakeDevice final : public Backend {
             {{"set", job.set, true}}, scratch, summary_scratch(job), progress,
             [this, job](const Views &views, void *memory, const Progress &told) {
                 SummaryJob host = job;
+                const auto open = fake::opened_arrays({job.first, job.last});
                 host.set = views[0].view;
                 cpu_->summary(host, memory, told);
             },
@@ -170,6 +186,7 @@ class FakeDevice final : public Backend {
             scratch, distance_scratch(job), progress,
             [this, job, outside = Outside(job)](const Views &views, void *memory, const Progress &told) {
                 DistanceJob host = job;
+                const auto open = fake::opened_arrays({job.slab.above[0], job.slab.below[0]});
                 outside.give(host);
                 host.set = views[0].view;
                 host.distance = views[1].view;

@@ -135,4 +135,11 @@ Opened::~Opened() {
     if (--block->opened == 0) protect(*block, PROT_NONE);
 }
 
+std::vector<Opened> opened_arrays(std::initializer_list<const int64_t *> arrays) {
+    std::vector<Opened> open;
+    for (const int64_t *array : arrays)
+        if (array && touches(array, 1)) open.emplace_back(array);
+    return open;
+}
+
 }  // namespace fake

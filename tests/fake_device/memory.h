@@ -6,6 +6,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
+#include <vector>
 
 namespace fake {
 
@@ -34,5 +36,8 @@ class Opened {
   private:
     uintptr_t start_;
 };
+
+/// Those of some arrays that are the device's.
+std::vector<Opened> opened_arrays(std::initializer_list<const int64_t *> arrays);
 
 }  // namespace fake

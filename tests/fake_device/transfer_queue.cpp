@@ -85,6 +85,7 @@ void TransferQueue::take(const DistanceJob &job, const StripRange &range, void *
         if (!job.is_found) copy_range(job.set, whole.job.set, range);
         if (!last) return;
         if (!job.is_found) std::memset(whole.scratch, POISON, whole.scratch_bytes);
+        const std::vector<Opened> open_sites = opened_arrays({job.slab.above[0], job.slab.below[0]});
         cpu_.distance(whole.job, whole.scratch, {});
     });
 }

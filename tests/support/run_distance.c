@@ -13,14 +13,49 @@ static void *take(frame *f, bool wanted) {
     return pixels;
 }
 
-/** What is told of columns: three numbers each with APSIS_LABELS. */
+/* ---- What slabs tell ---- */
+
 static size_t column_bytes(const problem *p) { return (size_t)told_of(p) * sizeof(int64_t); }
-static const int64_t *copy_columns(const problem *p, const int64_t *array) {
-    return array ? memcpy(must_alloc(column_bytes(p)), array, column_bytes(p)) : NULL;
+
+bench place_of_columns(const bench *b, const problem *p, int64_t start) {
+    bench place = *b;
+    if ((start + columns_of(p)) % 2) place.memory = APSIS_HOST;
+    return place;
 }
-static void poison_columns(const problem *p, const int64_t *array) {
-    if (array) memset((void *)(uintptr_t)array, POISON, column_bytes(p));
-    free((void *)(uintptr_t)array);
+
+frame open_columns(bench *place, const problem *p) {
+    const int64_t size[3] = {told_of(p), 1, 1};
+    return frame_open(place, APSIS_I64, 2, size, PACKED);
+}
+
+/** The arrays of a slab, in a place. */
+typedef struct beyond {
+    bench place;
+    frame arrays[4];
+} beyond;
+
+static void open_beyond(beyond *at, const bench *b, const problem *p, const apsis_slab *slab) {
+    const int64_t *const callers[4] = {slab->above, slab->below, slab->complement_above, slab->complement_below};
+    memset(at, 0, sizeof *at);
+    at->place = place_of_columns(b, p, slab->start);
+    for (int i = 0; i < 4; ++i)
+        if (callers[i]) {
+            at->arrays[i] = open_columns(&at->place, p);
+            frame_put(&at->arrays[i], callers[i]);
+        }
+}
+/** Host memory is not needed any more when a call returns. */
+static void poison_beyond(beyond *at) {
+    for (int i = 0; i < 4; ++i)
+        if (at->place.memory == APSIS_HOST && at->arrays[i].bytes)
+            memset(at->arrays[i].bytes, POISON, (size_t)at->arrays[i].count);
+}
+static void close_beyond(beyond *at) {
+    for (int i = 0; i < 4; ++i)
+        if (at->arrays[i].bytes) {
+            if (at->place.memory == APSIS_DEVICE) frame_assert_unchanged(&at->arrays[i]);
+            frame_close(&at->arrays[i]);
+        }
 }
 
 /** The summaries of a slab, without the set again for the second side; then the context has found it. */
@@ -48,6 +83,14 @@ void put_sites(frame *f, const problem *p) {
 
 /** Runs a problem, of the whole image, or if `slab` is not NULL of that slab; one that is found is not given again. */
 static outputs run(bench *b, const problem *p, const given *how, const apsis_slab *slab, bool is_found) {
+    beyond sites;
+    apsis_slab own;
+    if (slab) {
+        open_beyond(&sites, b, p, slab);
+        const frame *const of = sites.arrays;
+        own = (apsis_slab){slab->start, slab->extent, of[0].image.data, of[1].image.data, of[2].image.data, of[3].image.data};
+        slab = &own;
+    }
     const apsis_type type[2] = {how->distance, how->nearest};
     const unsigned layout[2] = {how->distance_layout, how->nearest_layout};
     frame set = frame_open(b, how->set, p->ndim, p->size, how->set_layout), out[2];
@@ -63,27 +106,18 @@ static outputs run(bench *b, const problem *p, const given *how, const apsis_sla
     else
         assert_ok(b->ctx, slab ? apsis_slab_distance(b->ctx, given_set, slab, distance, nearest, &p->options)
                                : apsis_distance(b->ctx, &set.image, distance, nearest, &p->options));
-    if (slab) {
-        poison_columns(p, slab->above);
-        poison_columns(p, slab->below);
-        poison_columns(p, slab->complement_above);
-        poison_columns(p, slab->complement_below);
-    }
+    if (slab) poison_beyond(&sites);
     frame_assert_unchanged(&set);
     frame_close(&set);
-    return (outputs){take(&out[0], type[0]), take(&out[1], type[1])};
+    const outputs taken = {take(&out[0], type[0]), take(&out[1], type[1])};
+    if (slab) close_beyond(&sites);
+    return taken;
 }
 
 outputs run_distance(bench *b, const problem *p, const given *how) { return run(b, p, how, NULL, false); }
 
 outputs run_slab(bench *b, const problem *p, const given *how, const apsis_slab *slab, bool is_found) {
-    const apsis_slab copy = {slab->start,
-                             slab->extent,
-                             copy_columns(p, slab->above),
-                             copy_columns(p, slab->below),
-                             copy_columns(p, slab->complement_above),
-                             copy_columns(p, slab->complement_below)};
-    return run(b, p, how, &copy, is_found);
+    return run(b, p, how, slab, is_found);
 }
 
 void free_outputs(outputs *out) {

@@ -32,11 +32,15 @@ static void summarize_slab(bench *b, const problem *p, const given *how, const c
     slab.options.flags ^= flags;
     frame set = frame_open(b, how->set, slab.ndim, slab.size, how->set_layout);
     put_sites(&set, &slab);
-    of->first[k] = take_columns(p, -77); /* poison */
-    of->last[k] = take_columns(p, -77);
-    assert_ok(b->ctx, apsis_slab_summary(b->ctx, &set.image, at->start[k], of->first[k], of->last[k], &slab.options));
+    bench place = place_of_columns(b, p, at->start[k]);
+    frame first = open_columns(&place, p), last = open_columns(&place, p);
+    assert_ok(b->ctx, apsis_slab_summary(b->ctx, &set.image, at->start[k], first.image.data, last.image.data, &slab.options));
+    frame_get(&first, of->first[k] = take_columns(p, 0));
+    frame_get(&last, of->last[k] = take_columns(p, 0));
     frame_assert_unchanged(&set);
     frame_close(&set);
+    frame_close(&first);
+    frame_close(&last);
 }
 
 static void merge(const problem *p, const int64_t *first, const int64_t *last, int64_t *all_first, int64_t *all_last) {
@@ -81,6 +85,16 @@ static void merge_around(const problem *p, const told *of, int slabs, chance *c,
     free(last);
 }
 
+/** What a slab is told of those before it and behind it; one side alone, or both. */
+static void gather(bench *b, const problem *p, const told *of, int slabs, int k, int64_t *above, int64_t *below) {
+    const int64_t *first[MOST_SLABS], *last[MOST_SLABS];
+    for (int i = 0; i < slabs; ++i) {
+        first[i] = of->first[i];
+        last[i] = of->last[i];
+    }
+    assert_ok(b->ctx, apsis_slab_gather(b->ctx, columns_of(p), first, last, slabs, k, above, below));
+}
+
 /** The map of slab k, into the outputs of the whole. */
 static void run_one(bench *b, const problem *p, const given *how, const cut *at, int k, const told *of, chance *c,
                     uint8_t *const out[2]) {
@@ -89,6 +103,10 @@ static void run_one(bench *b, const problem *p, const given *how, const cut *at,
     int64_t *above[2] = {NULL, NULL}, *below[2] = {NULL, NULL};
     for (int side = 0; side < sides; ++side) {
         const bool is_ring = is_periodic(p, p->ndim - 1);
+        if (!is_ring && !(p->options.flags & APSIS_LABELS) && roll_below(c, 2)) {
+            gather(b, p, of + side, at->slabs, k, above[side] = take_columns(p, 0), below[side] = take_columns(p, 0));
+            continue;
+        }
         if (is_ring || k > 0) merge_some(p, of + side, 0, k, c, NULL, above[side] = take_columns(p, -1));
         if (is_ring || k + 1 < at->slabs)
             merge_some(p, of + side, k + 1, at->slabs, c, below[side] = take_columns(p, INT64_MAX), NULL);

@@ -63,6 +63,16 @@ extern "C" {
         options: *const apsis_options,
     ) -> apsis_status;
     pub fn apsis_slab_merge(columns: i64, first: *const i64, last: *const i64, all_first: *mut i64, all_last: *mut i64);
+    pub fn apsis_slab_gather(
+        context: *mut apsis_context,
+        columns: i64,
+        first: *const *const i64,
+        last: *const *const i64,
+        slab_count: i64,
+        slab: i64,
+        above: *mut i64,
+        below: *mut i64,
+    ) -> apsis_status;
     pub fn apsis_slab_statistics(
         context: *mut apsis_context,
         labels: *const apsis_image,
