@@ -75,6 +75,26 @@ std::vector<Slab> slabs_of(const Problem &p, const Route &route) {
     return slabs;
 }
 
+/// What a slab of a map tells, or is told: where its images are or, of every other slab, in host memory.
+class Rows {
+  public:
+    Rows(apsis_context *context, const Route &route, const Slab &slab, size_t numbers)
+        : memory_(context, slab.start % 2 ? Place::HOST : route.place, static_cast<int64_t>(numbers * sizeof(int64_t))) {}
+    Rows(apsis_context *context, const Route &route, const Slab &slab, const std::vector<int64_t> &numbers)
+        : Rows(context, route, slab, numbers.size()) {
+        if (!numbers.empty()) std::memcpy(memory_.bytes.data(), numbers.data(), memory_.bytes.size());
+        memory_.upload();
+    }
+    int64_t *data() const { return reinterpret_cast<int64_t *>(memory_.data()); }
+    void get(std::vector<int64_t> &numbers) {
+        memory_.download();
+        if (!numbers.empty()) std::memcpy(numbers.data(), memory_.bytes.data(), memory_.bytes.size());
+    }
+
+  private:
+    Memory memory_;
+};
+
 /// Whether a call has answered.
 bool answered(apsis_context *context, apsis_status status, Outcome &out) {
     out.status = status;
@@ -94,11 +114,12 @@ void run_distance(apsis_context *context, const Problem &p, const Route &route, 
         for (int side = 0; side < sides; ++side) {
             apsis_options options = p.options;
             if (side) options.flags ^= APSIS_COMPLEMENT;
-            if (!answered(context,
-                          apsis_slab_summary(context, set.image(), each.start, each.first[side].data(), each.last[side].data(),
-                                             &options),
+            Rows first(context, route, each, each.first[side].size()), last(context, route, each, each.last[side].size());
+            if (!answered(context, apsis_slab_summary(context, set.image(), each.start, first.data(), last.data(), &options),
                           out))
                 return;
+            first.get(each.first[side]);
+            last.get(each.last[side]);
         }
         set.check_unchanged();
     }
@@ -120,16 +141,18 @@ void run_distance(apsis_context *context, const Problem &p, const Route &route, 
                 if (below[side][c] == INT64_MAX) below[side][c] = first[c];
             }
         }
-        const auto given = [&](const std::vector<int64_t> &array, int side, bool any) {
-            return any && side < sides ? array.data() : nullptr;
-        };
+        const Rows told[4] = {{context, route, slabs[k], above[0]},
+                              {context, route, slabs[k], below[0]},
+                              {context, route, slabs[k], above[1]},
+                              {context, route, slabs[k], below[1]}};
+        const auto given = [&](const Rows &rows, int side, bool any) { return any && side < sides ? rows.data() : nullptr; };
         const bool has_above = is_ring(p) || k > 0, has_below = is_ring(p) || k + 1 < slabs.size();
         const apsis_slab place = {slabs[k].start,
                                   extent,
-                                  given(above[0], 0, has_above),
-                                  given(below[0], 0, has_below),
-                                  given(above[1], 1, has_above),
-                                  given(below[1], 1, has_below)};
+                                  given(told[0], 0, has_above),
+                                  given(told[1], 0, has_below),
+                                  given(told[2], 1, has_above),
+                                  given(told[3], 1, has_below)};
         Buffer set = set_of(context, p, route, slabs[k], SET);
         Maps maps(context, p, route, slabs[k]);
         if (!answered(context, apsis_slab_distance(context, set.image(), &place, maps.images[0], maps.images[1], &p.options),
