@@ -46,8 +46,6 @@ Run::Run(const RunRequest &request, Outputs &outputs, Progress &progress)
 }
 
 void Run::plan(Maps maps) {
-    if (request_.reading.periodic & cut_axis() && maps.transform != APSIS_COMPONENTS && maps.whole.empty())
-        maps.whole = "--periodic closes the axis along which slabs are cut";
     Demand demand;
     demand.shape = shape();
     demand.set = set_.type();
@@ -56,7 +54,7 @@ void Run::plan(Maps maps) {
     demand.step = request_.writing.tiled && shape().dimensions == 2 ? kTileSide : 1;
     demand.numbers = [&](std::int64_t slabs) {
         if (maps.entry > 0) return slabs > 1 ? 1 + at_once(slabs) : 0;  // the last row, and those before slabs
-        return (maps.transform == APSIS_COMPONENTS ? SlabComponents::numbers : SlabMaps::numbers)(slabs, maps.options);
+        return (maps.transform == APSIS_COMPONENTS ? SlabComponents::numbers : SlabMaps::numbers)(slabs, shape(), maps.options);
     };
     demand.looks_once = looks_once_ = maps.entry > 0;
     if (looks_once_) demand.step = set_.rows_at_once();
@@ -95,7 +93,7 @@ std::int64_t Run::scratch(const Maps &maps, const Shape &slab) const {
     size_t bytes = 0;
     const int count = distance ? 3 : maps.entry > 0 ? 1 : 2;
     apsis_options options = maps.options;
-    if (slab.extent() < shape().extent()) options.flags &= ~cut_axis();
+    if (slab.extent() < shape().extent()) options.flags &= ~shape().cut_axis();
     device_.check(apsis_workspace_size(device_.context(), maps.transform, call, count, &options, &bytes));
     if (maps.entry > 0) return static_cast<std::int64_t>(bytes) + tables;
     if (pages) return static_cast<std::int64_t>(bytes);
@@ -152,6 +150,13 @@ void Run::each_read(const ReadBody &read, const ReadBody &make, const ReadBody &
         },
         [&](int device, std::int64_t slab) { take(device, cut_.start(slab), parts[static_cast<size_t>(device)].marks); });
     end_of("transform");
+}
+
+Raster Run::read_last_row() {
+    progress_.phase("reading");
+    BinaryImage part = set_.read_part(progress_, shape().extent() - 1, 1);
+    end_of("read");
+    return std::move(part.marks);
 }
 
 InputSettings Run::settings_of_another(bool labels) const {

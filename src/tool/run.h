@@ -71,6 +71,8 @@ class Run {
     /// taken as each_slab() has it.
     using ReadBody = std::function<void(int device, std::int64_t start, const Raster &set)>;
     void each_read(const ReadBody &read, const ReadBody &make, const ReadBody &take);
+    /// Reads the last one of its rows, in 3-D planes, where that must be known before.
+    Raster read_last_row();
     /// Opens another input, of the same pages: the set of its non-zero samples, or their labels.
     SetFile open_another(const std::string &path, bool labels) const;
     /// Reads it.  It must have the same size.
@@ -130,8 +132,6 @@ class Run {
 
   private:
     void each_slab(const char *phase, std::int64_t from, std::int64_t to, const SlabBody &make, const SlabBody &take);
-    /// The flag of the axis that slabs are cut across.
-    std::uint32_t cut_axis() const { return std::uint32_t{APSIS_PERIODIC_X} << (shape().dimensions - 1); }
     std::int64_t at_once(std::int64_t slabs) const { return std::min<std::int64_t>(device_.count(), slabs); }
     std::int64_t scratch(const Maps &maps, const Shape &slab) const;
     BinaryImage read_slab(std::int64_t slab);

@@ -59,7 +59,7 @@ class SlabMaps {
              Call whole);
 
     /// How many numbers it keeps for each column.
-    static std::int64_t numbers(std::int64_t slabs, const apsis_options &options);
+    static std::int64_t numbers(std::int64_t slabs, const Shape &shape, const apsis_options &options);
     /// Finds what so many slabs, from a multiple of that number on, must know of the others.  To be called from the first group
     /// to the last, before its slabs are computed.
     std::int64_t group() const { return group_; }
@@ -74,6 +74,7 @@ class SlabMaps {
         apsis_options options;
         // For each slab of a group, and of `above` for the slab behind it; corners: for the last slab of each group.
         Memory above, below, corners;
+        Memory ends;  // of the whole image the first ones and the last ones, if it closes on itself along that axis
 
         std::int64_t *row(const Memory &rows, std::int64_t number, std::int64_t told) const {
             return reinterpret_cast<std::int64_t *>(rows.get()) + number * told;
@@ -84,6 +85,9 @@ class SlabMaps {
     void merge(const std::int64_t *first, const std::int64_t *last, std::int64_t *all) const;
     void summarize(const Side &side, std::int64_t slab, std::int64_t *first, std::int64_t *last) const;
     void gather_corners(Side &side);
+    void gather_ends(Side &side);
+    bool is_ring() const { return options_.flags & shape_.cut_axis(); }
+    void go_around(const Side &side, std::int64_t *above, std::int64_t *below) const;
     void gather_group(Side &side, std::int64_t first);
 
     const Device &device_;
