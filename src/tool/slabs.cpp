@@ -29,8 +29,9 @@ Cut cut_of(const Demand &demand, std::int64_t extent, bool spilled, std::int64_t
     const Shape slab = demand.shape.cut_to(extent);
     const std::int64_t slabs = slabs_of(demand.shape, extent), at_once = std::min(demand.devices, slabs);
     const std::int64_t kept = spilled || demand.looks_once ? at_once * extent : demand.shape.extent();
-    const std::int64_t set = (slab.width * bits_of(demand.set) + 7) / 8 * (slab.columns() / slab.width) * kept;
-    const std::int64_t told = set + demand.scratch(slab) + demand.numbers(slabs) * 8 * slab.columns();
+    const std::int64_t row = (slab.width * bits_of(demand.set) + 7) / 8 + slab.width * demand.beside;
+    const std::int64_t set = row * (slab.columns() / slab.width) * kept;
+    const std::int64_t told = set + demand.scratch(slab) + demand.column(slabs) * slab.columns();
     const std::int64_t writing = demand.writing + (slabs > 1 ? demand.waiting : 0);
     // What is told is held while the next slab is read, if slabs are read one after another.
     const std::int64_t reading = (demand.looks_once ? told : set) + demand.reading + (spilled ? demand.spilling : 0);
@@ -66,7 +67,7 @@ Cut cut_to_fit(const Demand &demand, std::int64_t memory, std::int64_t limit) {
     }
     const std::int64_t step = std::min(demand.step, all);
     const std::int64_t share = (all + demand.devices - 1) / demand.devices;  // no device is to go without
-    const std::int64_t pixel = demand.looks_once ? bits_of(demand.set) / 8 : demand.outputs;
+    const std::int64_t pixel = demand.looks_once ? bits_of(demand.set) / 8 + demand.beside : demand.outputs;
     const std::int64_t useful = std::min(kSlabBytes / (shape.columns() * pixel), share);
     const auto multiple = [step](std::int64_t extent) { return std::max(extent / step * step, step); };
     const std::int64_t wanted = demand.looks_once ? memory / 2 : memory;  // a table may grow

@@ -16,6 +16,7 @@ namespace tool {
 struct Demand {
     Shape shape;
     apsis_type set = APSIS_BIT;  // its pixels in memory
+    std::int64_t beside = 0;     // bytes of a pixel of another image that is read with it
     std::string whole;           // why it must be done at once; "" if it can be cut
     bool looks_once = false;     // slabs are read one after another, and not kept
     std::int64_t step = 1;       // slabs have a multiple of so many rows
@@ -23,8 +24,8 @@ struct Demand {
     std::int64_t outputs = 0;    // a pixel of all outputs together
     // Beside the set to read it, and more to keep it in a file; beside the outputs to write them, and more to write slabs.
     std::int64_t reading = 0, spilling = 0, writing = 0, waiting = 0;
-    std::function<std::int64_t(const Shape &)> scratch;       // what the library needs for a slab
-    std::function<std::int64_t(std::int64_t slabs)> numbers;  // for each column, to know what slabs tell each other
+    std::function<std::int64_t(const Shape &)> scratch;      // what the library needs for a slab
+    std::function<std::int64_t(std::int64_t slabs)> column;  // for each column, to know what slabs tell each other
 };
 
 /// How it is cut.

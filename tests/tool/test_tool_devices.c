@@ -98,6 +98,7 @@ static const struct {
     {"contacts in.tif --periodic x", false},
     {"contacts in.tif --periodic y", false},
     {"measures in.tif", true},
+    {"measures in.tif --measure moments,perimeter,euler --connectivity 8", false},
 };
 static const struct {
     const char *words;
@@ -108,6 +109,7 @@ static const struct {
     {"contacts in.tif --connectivity 8", false},
     {"contacts in.tif --volume --connectivity 18", false},
     {"measures in.tif --volume", true},
+    {"measures in.tif --volume --measure moments,surface,euler", false},
 };
 static const Layout kWords = {.bits = 16, .photometric = PHOTOMETRIC_MINISBLACK, .rows = 4};
 

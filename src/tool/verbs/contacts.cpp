@@ -43,6 +43,7 @@ class Contacts final : public TableVerb {
         maps.options = options(run);
         maps.transform = APSIS_CONTACTS;
         maps.entry = sizeof(apsis_contact);
+        maps.before = sizeof(std::int64_t);
         return maps;
     }
     void fill(Run &run, TableWriter &table) override;
