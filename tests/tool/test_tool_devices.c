@@ -1,6 +1,6 @@
 /*
- * The apsis command on several devices, which are the fake one several times: the files are those of the CPU, byte for byte; and
- * what it refuses.
+ * The apsis command on several devices, which are the fake one several times: the files are those of the CPU, byte for byte;
+ * and what it refuses.
  */
 #include "tool_slabs.h"
 
