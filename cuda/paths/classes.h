@@ -4,8 +4,8 @@
 // Components are numbered in an image of their own, whose contacts tell which of them touch.  Then each gets the lowest class
 // that none of the earlier components beside it has (greedy colouring).
 //
-// Cost: the contacts of an image of 32 bits, and 4 bytes a pixel.  Pair bounds take a round for each class, of which there are a
-// few in the plane, and as many as components if each touches all others.
+// Cost: the contacts of an image of 32 bits, and 4 bytes a pixel.  Pair bounds take a round for each class, of which there are
+// a few in the plane, and as many as components if each touches all others.
 #pragma once
 
 #include <vector>

@@ -66,6 +66,9 @@ void pack_on_device(const View &from, const View &to, cudaStream_t stream) {
 }
 
 void copy_on_device(const View &from, const View &to, cudaStream_t stream) {
+    const bool expands = from.type == APSIS_BIT && to.type == APSIS_U8;
+    if (to.type != APSIS_BIT && to.type != from.type && !expands)
+        throw Error(APSIS_ERROR_INTERNAL, "a copy on the device makes bits of other pixels, and bytes of bits alone");
     const int64_t blocks = ceil_div(to.pixels(), BLOCK);
     if (to.type == APSIS_BIT)
         pack_on_device(from, to, stream);

@@ -25,7 +25,8 @@ void merge_runs(int64_t columns, End end, const int64_t *told, int64_t *all);
 void close_runs(int64_t columns, End end, int64_t extent, const int64_t *around, int64_t *all);
 
 /// The nearest pixels of another value than a slab's outermost row has, beyond that row.  `own` is what that row tells of
-/// itself, `told` the runs beyond it (End::LAST above the slab), or nullptr where there is no label, and `beside` the row there.
+/// itself, `told` the runs beyond it (End::LAST above the slab), or nullptr where there is no label, and `beside` the row
+/// there.
 std::vector<int64_t> others_beyond(int64_t columns, End end, const int64_t *own, const int64_t *told, int64_t beside,
                                    int64_t extent);
 

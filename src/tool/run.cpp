@@ -46,21 +46,25 @@ Run::Run(const RunRequest &request, Outputs &outputs, Progress &progress)
 }
 
 void Run::plan(Maps maps) {
-    if (request_.reading.periodic & cut_axis() && maps.transform != APSIS_COMPONENTS && maps.whole.empty())
-        maps.whole = "--periodic closes the axis along which slabs are cut";
     Demand demand;
     demand.shape = shape();
     demand.set = set_.type();
     demand.whole = maps.whole;
     demand.devices = device_.count();
     demand.step = request_.writing.tiled && shape().dimensions == 2 ? kTileSide : 1;
-    demand.numbers = [&](std::int64_t slabs) {
-        if (maps.entry > 0) return slabs > 1 ? 1 + at_once(slabs) : 0;  // the last row, and those before slabs
-        return (maps.transform == APSIS_COMPONENTS ? SlabComponents::numbers : SlabMaps::numbers)(slabs, maps.options);
+    demand.column = [&](std::int64_t slabs) {
+        if (maps.entry > 0) return slabs > 1 ? maps.before * (1 + at_once(slabs)) : 0;  // the last ones, and those before slabs
+        const auto numbers = maps.transform == APSIS_COMPONENTS ? SlabComponents::numbers : SlabMaps::numbers;
+        return 8 * numbers(slabs, shape(), maps.options);
     };
     demand.looks_once = looks_once_ = maps.entry > 0;
     if (looks_once_) demand.step = set_.rows_at_once();
     demand.reading = set_.reading_bytes();
+    if ((beside_ = maps.beside)) {
+        check_size(*beside_);
+        demand.beside = bits_of(beside_->type()) / 8;
+        demand.reading = std::max(demand.reading, beside_->reading_bytes());
+    }
     demand.spilling = set_.spilling_bytes();
     for (const auto &[key, type] : maps.types) {
         demand.outputs += bits_of(type) / 8;
@@ -81,7 +85,7 @@ void Run::plan(Maps maps) {
 std::int64_t Run::scratch(const Maps &maps, const Shape &slab) const {
     const std::int64_t devices = at_once((shape().extent() + slab.extent() - 1) / slab.extent());
     const std::int64_t tables = maps.entry * first_room(slab) * (devices > 1 ? 1 + devices : 1);
-    if (!maps.whole.empty() || device_.number() != APSIS_CPU) return tables;
+    if (!maps.whole.empty() || !maps.transform || device_.number() != APSIS_CPU) return tables;
     apsis_image images[3] = {};
     const apsis_image *call[3] = {};
     const auto describe = [&](size_t place, apsis_type type) {
@@ -95,8 +99,8 @@ std::int64_t Run::scratch(const Maps &maps, const Shape &slab) const {
     size_t bytes = 0;
     const int count = distance ? 3 : maps.entry > 0 ? 1 : 2;
     apsis_options options = maps.options;
-    if (slab.extent() < shape().extent()) options.flags &= ~cut_axis();
-    device_.check(apsis_workspace_size(device_.context(), maps.transform, call, count, &options, &bytes));
+    if (slab.extent() < shape().extent()) options.flags &= ~shape().cut_axis();
+    device_.check(apsis_workspace_size(device_.context(), *maps.transform, call, count, &options, &bytes));
     if (maps.entry > 0) return static_cast<std::int64_t>(bytes) + tables;
     if (pages) return static_cast<std::int64_t>(bytes);
     // What the library says of slabs: of distances at most twice; of components little more, for the runs in two rows.
@@ -110,13 +114,20 @@ void Run::read() {
     end_of("read");
 }
 
-BinaryImage Run::read_slab(std::int64_t slab) {
+void Run::keep_warnings(const BinaryImage &of) { warnings_.insert(warnings_.end(), of.warnings.begin(), of.warnings.end()); }
+
+BinaryImage Run::read_slab(int device, std::int64_t slab) {
     if (slab > 0) end_of("transform");
     progress_.slab(slab, cut_.slabs);
     progress_.phase("reading");
     BinaryImage part = set_.read_part(progress_, cut_.start(slab), extent_of(slab));
     image_.sites += part.sites;
-    warnings_.insert(warnings_.end(), part.warnings.begin(), part.warnings.end());
+    keep_warnings(part);
+    if (beside_) {
+        BinaryImage other = beside_->read_part(progress_, cut_.start(slab), extent_of(slab));
+        keep_warnings(other);
+        parts_beside_[static_cast<size_t>(device)] = std::move(other.marks);
+    }
     end_of("read");
     progress_.phase("computing");
     return part;
@@ -125,13 +136,15 @@ BinaryImage Run::read_slab(std::int64_t slab) {
 void Run::each_read(const ReadBody &read, const ReadBody &make, const ReadBody &take) {
     constexpr std::int64_t kStopped = -1;
     std::vector<BinaryImage> parts(static_cast<size_t>(devices()));
+    parts_beside_.resize(parts.size());
     std::atomic<std::int64_t> turn{0};  // the slab that is read next
     const auto read_in_turn = [&](int device, std::int64_t slab) {
         for (std::int64_t now; (now = turn) != slab; turn.wait(now))
             if (now == kStopped) throw Interrupted{0};  // what stopped the slab before is what is told
         BinaryImage &part = parts[static_cast<size_t>(device)];
         part = BinaryImage();
-        part = read_slab(slab);
+        parts_beside_[static_cast<size_t>(device)] = Raster();
+        part = read_slab(device, slab);
         read(device, cut_.start(slab), part.marks);
     };
     const auto pass_on = [&turn](std::int64_t next) {
@@ -151,7 +164,15 @@ void Run::each_read(const ReadBody &read, const ReadBody &make, const ReadBody &
             make(device, cut_.start(slab), parts[static_cast<size_t>(device)].marks);
         },
         [&](int device, std::int64_t slab) { take(device, cut_.start(slab), parts[static_cast<size_t>(device)].marks); });
+    parts_beside_.clear();
     end_of("transform");
+}
+
+Raster Run::read_last_row() {
+    progress_.phase("reading");
+    BinaryImage part = set_.read_part(progress_, shape().extent() - 1, 1);
+    end_of("read");
+    return std::move(part.marks);
 }
 
 InputSettings Run::settings_of_another(bool labels) const {
@@ -167,28 +188,32 @@ SetFile Run::open_another(const std::string &path, bool labels) const {
     return SetFile(path, settings_of_another(labels), threads());
 }
 
-BinaryImage Run::read_from(SetFile &file, const std::string &path) {
-    BinaryImage other = file.read(progress_);
+void Run::check_size(const SetFile &file) const {
     const std::string size = size_of(shape()), other_size = size_of(file.shape());
-    if (size != other_size) fail(quoted(path) + " has " + other_size + ", but " + quoted(request_.input) + " has " + size);
-    warnings_.insert(warnings_.end(), other.warnings.begin(), other.warnings.end());
+    if (size != other_size)
+        fail(quoted(file.path()) + " has " + other_size + ", but " + quoted(request_.input) + " has " + size);
+}
+
+BinaryImage Run::read_from(SetFile file) {
+    check_size(file);
+    BinaryImage other = file.read(progress_);
+    keep_warnings(other);
     end_of("read");
     return other;
 }
 
-BinaryImage Run::read_another(const std::string &path, bool labels) {
-    SetFile file = open_another(path, labels);
-    return read_from(file, path);
-}
+BinaryImage Run::read_another(const std::string &path, bool labels) { return read_from(open_another(path, labels)); }
 
-BinaryImage Run::read_grey(const std::string &path, const std::string &samples) {
+BinaryImage Run::read_grey(const std::string &path, const std::string &samples) { return read_from(open_grey(path, samples)); }
+
+SetFile Run::open_grey(const std::string &path, const std::string &samples) const {
     InputSettings settings = settings_of_another(true);
     settings.delta = 0;  // a grey image
     SetFile file(path, settings, threads());
     if (file.type() != APSIS_U8 && file.type() != APSIS_U16 && file.type() != APSIS_F32)
         fail(quoted(path) + " has signed samples, or whole ones of 32 bits, but " + samples +
              " are whole numbers of up to 16 bits without sign, or 32-bit floating-point ones");
-    return read_from(file, path);
+    return file;
 }
 
 apsis_options Run::options() const {

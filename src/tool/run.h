@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,9 +37,12 @@ struct Maps {
     std::vector<std::pair<const char *, apsis_type>> types;
     std::string whole;                           // why they must be computed at once; "" if slab by slab will do
     apsis_options options = APSIS_OPTIONS_INIT;  // for slabs
-    apsis_transform transform = APSIS_DISTANCE;  // of its slabs; also for complete Voronoi maps
+    // Of its slabs; also for complete Voronoi maps.  None: it takes no workspace.
+    std::optional<apsis_transform> transform = APSIS_DISTANCE;
     // Of a table: the bytes of an entry, if slabs are looked at once, from the first to the last; otherwise 0.
     std::int64_t entry = 0;
+    std::int64_t before = 0;               // then bytes of a column in the rows before a slab, in 3-D planes, that it is told
+    std::shared_ptr<SetFile> beside = {};  // and another image of the same size, if there is one, that is read with the set
 };
 
 /// Entries of a table for which there is room at first.
@@ -71,11 +75,16 @@ class Run {
     /// taken as each_slab() has it.
     using ReadBody = std::function<void(int device, std::int64_t start, const Raster &set)>;
     void each_read(const ReadBody &read, const ReadBody &make, const ReadBody &take);
+    /// The slab of the image beside the set that a device has; without memory if there is no such image.
+    const Raster &beside(int device) const { return parts_beside_[static_cast<size_t>(device)]; }
+    /// Reads the last one of its rows, in 3-D planes, where that must be known before.
+    Raster read_last_row();
     /// Opens another input, of the same pages: the set of its non-zero samples, or their labels.
     SetFile open_another(const std::string &path, bool labels) const;
     /// Reads it.  It must have the same size.
     BinaryImage read_another(const std::string &path, bool labels);
     /// Likewise, a grey image, APSIS_U8, APSIS_U16 or APSIS_F32; `samples` says what it has: "costs", "intensities".
+    SetFile open_grey(const std::string &path, const std::string &samples) const;
     BinaryImage read_grey(const std::string &path, const std::string &samples);
 
     /// Calls body(device, set), which calls the library for the whole image.  Then frees the set's memory.
@@ -130,15 +139,15 @@ class Run {
 
   private:
     void each_slab(const char *phase, std::int64_t from, std::int64_t to, const SlabBody &make, const SlabBody &take);
-    /// The flag of the axis that slabs are cut across.
-    std::uint32_t cut_axis() const { return std::uint32_t{APSIS_PERIODIC_X} << (shape().dimensions - 1); }
     std::int64_t at_once(std::int64_t slabs) const { return std::min<std::int64_t>(device_.count(), slabs); }
     std::int64_t scratch(const Maps &maps, const Shape &slab) const;
-    BinaryImage read_slab(std::int64_t slab);
+    BinaryImage read_slab(int device, std::int64_t slab);
+    void keep_warnings(const BinaryImage &of);
     TiffImage tiff_of(apsis_type type) const;
     std::string size() const;
     InputSettings settings_of_another(bool labels) const;
-    BinaryImage read_from(SetFile &file, const std::string &path);
+    void check_size(const SetFile &file) const;
+    BinaryImage read_from(SetFile file);
 
     const RunRequest &request_;
     Outputs &outputs_;
@@ -149,6 +158,8 @@ class Run {
     BinaryImage image_;
     Cut cut_;
     bool looks_once_ = false;
+    std::shared_ptr<SetFile> beside_;
+    std::vector<Raster> parts_beside_;
     std::vector<std::pair<const char *, apsis_type>> maps_;
     std::map<std::string, std::unique_ptr<TiffWriter>, std::less<>> writers_;
     std::vector<std::pair<std::string, double>> seconds_;

@@ -33,6 +33,7 @@ class SetFile {
     /// Opens it, and checks the tags of all pages.
     SetFile(const std::string &path, const InputSettings &settings, std::int64_t threads);
 
+    const std::string &path() const { return path_; }
     const Shape &shape() const { return shape_; }
     std::int64_t pages() const { return shape_.depth; }
     const TiffTags &tags() const { return reader_->pages()[0].tags; }

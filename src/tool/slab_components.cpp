@@ -49,7 +49,7 @@ std::int64_t runs_in(const std::int64_t *face, std::int64_t columns) {
 
 }  // namespace
 
-std::int64_t SlabComponents::numbers(std::int64_t slabs, const apsis_options &options) {
+std::int64_t SlabComponents::numbers(std::int64_t slabs, const Shape &, const apsis_options &options) {
     return slabs == 1 || options.flags & APSIS_SLICES ? 0 : 2 * slabs;
 }
 
@@ -57,7 +57,7 @@ SlabComponents::SlabComponents(Run &run, const apsis_options &options, Take take
     : run_(run),
       options_(options),
       take_(std::move(take)),
-      joins_(numbers(run.cut().slabs, options) > 0),
+      joins_(numbers(run.cut().slabs, run.shape(), options) > 0),
       selects_(selects(options)),
       counts_(static_cast<size_t>(run.devices())) {
     if (!joins_) return;

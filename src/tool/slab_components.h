@@ -18,7 +18,7 @@ class SlabComponents {
     SlabComponents(Run &run, const apsis_options &options, Take take);
 
     /// How many numbers it keeps for each column.
-    static std::int64_t numbers(std::int64_t slabs, const apsis_options &options);
+    static std::int64_t numbers(std::int64_t slabs, const Shape &shape, const apsis_options &options);
     /// Finds what the components of slabs are in the image.  To be called first.
     void join();
     /// Labels a slab.  The raster has room for it.  Devices may label slabs at the same time.

@@ -2,6 +2,9 @@
 // of that would take as much memory as an output if slabs are low and many.  So it is kept for the last slab of each group of
 // slabs, and gathered again for the others when their group begins, with what is above them: for n slabs that is memory for
 // 3 sqrt(n) rows of numbers.
+//
+// If the image closes on itself along the axis that is cut, what is above the first slab is below the last one.  So the first
+// and the last pixels of all slabs are gathered before, and two more rows kept.
 #include "tool/slabs.h"
 
 #include <algorithm>
@@ -26,8 +29,9 @@ Cut cut_of(const Demand &demand, std::int64_t extent, bool spilled, std::int64_t
     const Shape slab = demand.shape.cut_to(extent);
     const std::int64_t slabs = slabs_of(demand.shape, extent), at_once = std::min(demand.devices, slabs);
     const std::int64_t kept = spilled || demand.looks_once ? at_once * extent : demand.shape.extent();
-    const std::int64_t set = (slab.width * bits_of(demand.set) + 7) / 8 * (slab.columns() / slab.width) * kept;
-    const std::int64_t told = set + demand.scratch(slab) + demand.numbers(slabs) * 8 * slab.columns();
+    const std::int64_t row = (slab.width * bits_of(demand.set) + 7) / 8 + slab.width * demand.beside;
+    const std::int64_t set = row * (slab.columns() / slab.width) * kept;
+    const std::int64_t told = set + demand.scratch(slab) + demand.column(slabs) * slab.columns();
     const std::int64_t writing = demand.writing + (slabs > 1 ? demand.waiting : 0);
     // What is told is held while the next slab is read, if slabs are read one after another.
     const std::int64_t reading = (demand.looks_once ? told : set) + demand.reading + (spilled ? demand.spilling : 0);
@@ -63,7 +67,7 @@ Cut cut_to_fit(const Demand &demand, std::int64_t memory, std::int64_t limit) {
     }
     const std::int64_t step = std::min(demand.step, all);
     const std::int64_t share = (all + demand.devices - 1) / demand.devices;  // no device is to go without
-    const std::int64_t pixel = demand.looks_once ? bits_of(demand.set) / 8 : demand.outputs;
+    const std::int64_t pixel = demand.looks_once ? bits_of(demand.set) / 8 + demand.beside : demand.outputs;
     const std::int64_t useful = std::min(kSlabBytes / (shape.columns() * pixel), share);
     const auto multiple = [step](std::int64_t extent) { return std::max(extent / step * step, step); };
     const std::int64_t wanted = demand.looks_once ? memory / 2 : memory;  // a table may grow
@@ -81,9 +85,10 @@ Cut cut_to_fit(const Demand &demand, std::int64_t memory, std::int64_t limit) {
     refuse_memory(shape, "at least " + std::to_string(least), memory, ", in slabs");
 }
 
-std::int64_t SlabMaps::numbers(std::int64_t slabs, const apsis_options &options) {
+std::int64_t SlabMaps::numbers(std::int64_t slabs, const Shape &shape, const apsis_options &options) {
     if (slabs == 1 || options.flags & APSIS_SLICES) return 0;
-    const std::int64_t group = group_of(slabs), side = 2 * group + 1 + (slabs + group - 1) / group;
+    const std::int64_t group = group_of(slabs), ends = options.flags & shape.cut_axis() ? 2 : 0;
+    const std::int64_t side = 2 * group + 1 + (slabs + group - 1) / group + ends;
     return side * (options.flags & APSIS_SIGNED ? 2 : 1) * told(options);
 }
 
@@ -103,7 +108,8 @@ SlabMaps::SlabMaps(const Device &device, const BinaryImage &image, const Shape &
     group_ = group_of(cut.slabs);
     const auto rows = [&](std::int64_t count) { return allocate(8 * told_, count, "columns of slabs"); };
     for (int side = 0; side < (options.flags & APSIS_SIGNED ? 2 : 1); ++side) {
-        sides_.push_back({options, rows(group_ + 1), rows(group_), rows((cut.slabs + group_ - 1) / group_)});
+        sides_.push_back(
+            {options, rows(group_ + 1), rows(group_), rows((cut.slabs + group_ - 1) / group_), rows(is_ring() ? 2 : 0)});
         sides_.back().options.flags ^= side ? APSIS_COMPLEMENT : 0;
     }
 }
@@ -133,6 +139,30 @@ void SlabMaps::gather_corners(Side &side) {
     }
 }
 
+/// The first pixels of all slabs, and the last ones.
+void SlabMaps::gather_ends(Side &side) {
+    std::int64_t *const first = side.row(side.below, 0, told_), *const last = side.row(side.above, 0, told_);
+    std::int64_t *const all_first = side.row(side.ends, 0, told_), *const all_last = side.row(side.ends, 1, told_);
+    std::fill_n(all_first, told_, INT64_MAX);
+    std::fill_n(all_last, told_, -1);
+    for (std::int64_t slab = 0; slab < cut_.slabs; ++slab) {
+        summarize(side, slab, first, last);
+        merge(first, nullptr, all_first);
+        merge(nullptr, last, all_last);
+    }
+}
+
+/// Around the image lies its last pixel where there is none above a slab, and its first one where there is none below.
+void SlabMaps::go_around(const Side &side, std::int64_t *above, std::int64_t *below) const {
+    const std::int64_t *const first = side.row(side.ends, 0, told_), *const last = side.row(side.ends, 1, told_);
+    const std::int64_t columns = shape_.columns();
+    if (options_.flags & APSIS_LABELS) return apsis_slab_close_labels(columns, shape_.extent(), first, last, below, above);
+    for (std::int64_t c = 0; c < columns; ++c) {
+        if (above[c] < 0) above[c] = last[c];
+        if (below[c] == INT64_MAX) below[c] = first[c];
+    }
+}
+
 /// What is above and below each slab of a group.
 void SlabMaps::gather_group(Side &side, std::int64_t first) {
     const std::int64_t slabs = std::min(group_, cut_.slabs - first);
@@ -148,11 +178,13 @@ void SlabMaps::gather_group(Side &side, std::int64_t first) {
         if (i > 0) merge(below(i), nullptr, below(i - 1));
     }
     for (std::int64_t i = 0; i < slabs; ++i) merge(nullptr, above(i), above(i + 1));
+    for (std::int64_t i = 0; i < slabs && is_ring(); ++i) go_around(side, above(i), below(i));
 }
 
 void SlabMaps::gather(std::int64_t first) {
     for (Side &side : sides_) {
         if (first == 0) gather_corners(side);
+        if (first == 0 && is_ring()) gather_ends(side);
         gather_group(side, first);
     }
 }

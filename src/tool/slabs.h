@@ -16,6 +16,7 @@ namespace tool {
 struct Demand {
     Shape shape;
     apsis_type set = APSIS_BIT;  // its pixels in memory
+    std::int64_t beside = 0;     // bytes of a pixel of another image that is read with it
     std::string whole;           // why it must be done at once; "" if it can be cut
     bool looks_once = false;     // slabs are read one after another, and not kept
     std::int64_t step = 1;       // slabs have a multiple of so many rows
@@ -23,8 +24,8 @@ struct Demand {
     std::int64_t outputs = 0;    // a pixel of all outputs together
     // Beside the set to read it, and more to keep it in a file; beside the outputs to write them, and more to write slabs.
     std::int64_t reading = 0, spilling = 0, writing = 0, waiting = 0;
-    std::function<std::int64_t(const Shape &)> scratch;       // what the library needs for a slab
-    std::function<std::int64_t(std::int64_t slabs)> numbers;  // for each column, to know what slabs tell each other
+    std::function<std::int64_t(const Shape &)> scratch;      // what the library needs for a slab
+    std::function<std::int64_t(std::int64_t slabs)> column;  // for each column, to know what slabs tell each other
 };
 
 /// How it is cut.
@@ -59,7 +60,7 @@ class SlabMaps {
              Call whole);
 
     /// How many numbers it keeps for each column.
-    static std::int64_t numbers(std::int64_t slabs, const apsis_options &options);
+    static std::int64_t numbers(std::int64_t slabs, const Shape &shape, const apsis_options &options);
     /// Finds what so many slabs, from a multiple of that number on, must know of the others.  To be called from the first group
     /// to the last, before its slabs are computed.
     std::int64_t group() const { return group_; }
@@ -74,6 +75,7 @@ class SlabMaps {
         apsis_options options;
         // For each slab of a group, and of `above` for the slab behind it; corners: for the last slab of each group.
         Memory above, below, corners;
+        Memory ends;  // of the whole image the first ones and the last ones, if it closes on itself along that axis
 
         std::int64_t *row(const Memory &rows, std::int64_t number, std::int64_t told) const {
             return reinterpret_cast<std::int64_t *>(rows.get()) + number * told;
@@ -84,6 +86,9 @@ class SlabMaps {
     void merge(const std::int64_t *first, const std::int64_t *last, std::int64_t *all) const;
     void summarize(const Side &side, std::int64_t slab, std::int64_t *first, std::int64_t *last) const;
     void gather_corners(Side &side);
+    void gather_ends(Side &side);
+    bool is_ring() const { return options_.flags & shape_.cut_axis(); }
+    void go_around(const Side &side, std::int64_t *above, std::int64_t *below) const;
     void gather_group(Side &side, std::int64_t first);
 
     const Device &device_;

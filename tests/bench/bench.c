@@ -1,5 +1,5 @@
-// Times apsis_distance, apsis_components and apsis_morphology on the masks of masks.h, on the CPU, one CSV line a case.  For GPUs
-// see bench_cuda.cpp.
+// Times apsis_distance, apsis_components and apsis_morphology on the masks of masks.h, on the CPU, one CSV line a case.  For
+// GPUs see bench_cuda.cpp.
 //
 //     bench [size-2d [size-3d [threads]]]          default 4096, 256, one thread a core
 //     bench scale [threads]                        a few masks, from 64^2 to 8192^2

@@ -1,6 +1,6 @@
-// Searches for the image that takes longest on one GPU: each kind that a seed draws (random_masks.h), seed after seed, until the
-// time is over.  Device-resident images, kernels only, as bench_cuda.  One CSV line a kind and call: how many images, the worst
-// one's seed and time, and the median's.
+// Searches for the image that takes longest on one GPU: each kind that a seed draws (random_masks.h), seed after seed, until
+// the time is over.  Device-resident images, kernels only, as bench_cuda.  One CSV line a kind and call: how many images, the
+// worst one's seed and time, and the median's.
 //
 //     bench_worst SECONDS [SEED]    begins with that seed, by default 1
 #include <apsis.h>

@@ -1,5 +1,5 @@
-// The plans of calls, asked for every width up to 4200 and for random sizes: no launch asks for more than a device has, whichever
-// device it is.
+// The plans of calls, asked for every width up to 4200 and for random sizes: no launch asks for more than a device has,
+// whichever device it is.
 //
 // A plan is a pure function of the job and the device's limits, so that no device is needed, nor an emulated one.  What each
 // kernel declares and allows is what the compiler made of it: the argument is the list that kernels.py has made.
@@ -35,7 +35,8 @@ struct Kernel {
 };
 std::map<std::string, Kernel> kernels;
 
-/// A kernel's name by itself: "void apsis::cuda::plane::(anonymous namespace)::search_bands<...>(...)" is "plane::search_bands".
+/// A kernel's name by itself: "void apsis::cuda::plane::(anonymous namespace)::search_bands<...>(...)" is
+/// "plane::search_bands".
 std::string short_name(std::string name) {
     for (const char *part : {"(anonymous namespace)::", "apsis::cuda::", "void "})
         for (size_t at; (at = name.find(part)) != std::string::npos;) name.erase(at, std::string(part).size());

@@ -28,8 +28,8 @@ void fail_at(const cut *at, const char *what);
 /** A second place for slabs, with a context to be destroyed. */
 bench open_cpu(void);
 
-/** Which of `masks` masks to take, every so-manyth: all, but fewer where they are slow, and on a device one in `on_device`, which
- *  is no power of two, so that every bit changes. */
+/** Which of `masks` masks to take, every so-manyth: all, but fewer where they are slow, and on a device one in `on_device`,
+ *  which is no power of two, so that every bit changes. */
 int mask_step(const bench *b, int masks, int on_device);
 
 #endif

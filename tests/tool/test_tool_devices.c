@@ -1,6 +1,6 @@
 /*
- * The apsis command on several devices, which are the fake one several times: the files are those of the CPU, byte for byte; and
- * what it refuses.
+ * The apsis command on several devices, which are the fake one several times: the files are those of the CPU, byte for byte;
+ * and what it refuses.
  */
 #include "tool_slabs.h"
 
@@ -19,6 +19,7 @@ static const char *const kLines[] = {
     "components in.tif --fill-holes --largest 5 --type u8",
     "components in.tif --labels --stats which.csv",
     "distance in.tif --labels --border --nearest which.tif",
+    "distance in.tif --periodic y --signed --nearest which.tif",
 };
 static const char *const kPages[] = {
     "distance in.tif --nearest which.tif",
@@ -95,8 +96,9 @@ static const struct {
     {"statistics in.tif", false},
     {"contacts in.tif --connectivity 8 --spacing 2,3", false},
     {"contacts in.tif --periodic x", false},
-    {"contacts in.tif --periodic y", true},
+    {"contacts in.tif --periodic y", false},
     {"measures in.tif", true},
+    {"measures in.tif --measure moments,perimeter,euler --connectivity 8", false},
 };
 static const struct {
     const char *words;
@@ -107,6 +109,7 @@ static const struct {
     {"contacts in.tif --connectivity 8", false},
     {"contacts in.tif --volume --connectivity 18", false},
     {"measures in.tif --volume", true},
+    {"measures in.tif --volume --measure moments,surface,euler", false},
 };
 static const Layout kWords = {.bits = 16, .photometric = PHOTOMETRIC_MINISBLACK, .rows = 4};
 

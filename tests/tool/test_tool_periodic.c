@@ -144,8 +144,6 @@ static const struct {
     {"components in.tif new.tif --periodic x,y --fill-holes",
      "--fill-holes goes by the border of the image, but with --periodic x,y it has none", 2},
     {"components thin.tif new.tif --periodic y", "APSIS_PERIODIC_Y is set, but set: size[1] is 1", 11},
-    {"distance in.tif new.tif --periodic y --memory 2000",
-     "it is computed at once: --periodic closes the axis along which slabs are cut", 14},
     {"statistics in.tif --periodic x", "unknown option '--periodic'", 2},
 };
 

@@ -1,6 +1,6 @@
 /*
- * Components of images that are larger than the memory which the apsis command may take: it numbers them slab by slab, and every
- * file is the one that it writes when it computes the image at once, byte for byte.
+ * Components of images that are larger than the memory which the apsis command may take: it numbers them slab by slab, and
+ * every file is the one that it writes when it computes the image at once, byte for byte.
  */
 #include "tool_slabs.h"
 

@@ -26,6 +26,9 @@ static const struct {
 };
 enum { KINDS = sizeof kKinds / sizeof *kKinds };
 
+/* Pages that are cut; of a volume the planes. */
+enum { PAGE_WIDTH = 100, PAGE_HEIGHT = 70, MANY_PAGES = 30 };
+
 /* Boxes of these values, one over another, with holes in the background and in other boxes; they go through many slabs. */
 static void draw_boxes(const int64_t values[4], int width, int height, int pages) {
     uint32_t seed = 12;
@@ -94,7 +97,55 @@ static void test_tables(void **state) {
         compare_tables("statistics in.tif", k % 2 ? "t.json" : "t.csv");
         compare_tables("contacts in.tif", k % 2 ? "t.csv" : "t.json");
         compare_tables("contacts in.tif --connectivity 8 --spacing 2,3 --periodic x", "t.csv");
+        compare_tables("contacts in.tif --periodic y", "t.json");
+        compare_tables("contacts in.tif --connectivity 8 --periodic x,y", "t.csv");
     }
+}
+
+/* Measures by slabs are also those of the whole image that are made with filled areas, by another function. */
+static void compare_measures(const char *words, const char *measures) {
+    char line[300];
+    snprintf(line, sizeof line, "measures %s --measure %s", words, measures);
+    compare_tables(line, "t.csv");
+    succeed("measures %s --measure %s,filled --output filled.csv --overwrite --threads 1", words, measures);
+    const int differ = shell(
+        "awk -F, 'NR == 1 { while ($(++f) != \"filled\"); } { line = $1; for (i = 2; i <= NF; ++i) "
+        "if (i != f) line = line \",\" $i; print line }' filled.csv | cmp - t.csv");
+    if (differ) fail_msg("%s: %s", line, out_text);
+}
+
+static void test_measures(void **state) {
+    (void)state;
+    static const Layout greys[] = {{.bits = 8, .photometric = B, .tile = 48},
+                                   {.bits = 16, .photometric = B, .rows = 11},
+                                   {.bits = 32, .photometric = B, .rows = 4, .format = SAMPLEFORMAT_IEEEFP}};
+    static const char *const greys_of[KINDS] = {"", "--grey grey.tif", "--grey grey.tif --connectivity 8",
+                                                "--grey grey.tif --spacing 3,3", "--connectivity 8"};
+    static const char *const measures[KINDS] = {"perimeter,euler", "moments,perimeter", "surface", "moments,perimeter,euler",
+                                                "moments"};
+    uint32_t seed = 3;
+    for (int k = 0; k < KINDS; ++k) {
+        for (int i = 0; i < MOST; ++i) samples[i] = next_random(&seed) % 200;
+        write_tiff("grey.tif", &greys[k % 3], BIG_HEIGHT, BIG_WIDTH, 1);
+        draw_boxes(kKinds[k].values, BIG_HEIGHT, BIG_WIDTH, 1);
+        write_tiff("in.tif", &kKinds[k].layout, BIG_HEIGHT, BIG_WIDTH, 1);
+        char words[100];
+        snprintf(words, sizeof words, "in.tif %s", greys_of[k]);
+        compare_measures(words, measures[k]);
+    }
+    write_tiff("small.tif", &greys[0], PAGE_WIDTH, PAGE_HEIGHT, 1);
+    assert_int_equal(run("measures in.tif --grey small.tif --output t.csv --overwrite --measure euler"), 1);
+    assert_in(err_text, "'small.tif' has 100 x 70 pixels, 1 page, but 'in.tif' has 300 x 700 pixels, 1 page\n");
+    /* Slabs of a row each, which are told rows of several before. */
+    static const Layout rows = {.bits = 8, .photometric = B, .rows = 1};
+    draw_boxes(kKinds[1].values, BIG_HEIGHT, BIG_WIDTH, 1);
+    write_tiff("in.tif", &rows, BIG_HEIGHT, BIG_WIDTH, 1);
+    compare_measures("in.tif", "moments,perimeter,surface,euler");
+    draw_boxes(kKinds[3].values, PAGE_WIDTH, PAGE_HEIGHT, MANY_PAGES);
+    write_tiff("in.tif", &kKinds[3].layout, PAGE_WIDTH, PAGE_HEIGHT, MANY_PAGES);
+    write_tiff("grey.tif", &greys[1], PAGE_WIDTH, PAGE_HEIGHT, MANY_PAGES);
+    compare_measures("in.tif --volume --connectivity 26 --spacing 1,2,3", "moments,surface,euler");
+    compare_measures("in.tif --volume --grey grey.tif", "euler");
 }
 
 /* Other values in each slab than in those before, more than there is room for. */
@@ -107,15 +158,13 @@ static void test_many_values(void **state) {
     assert_int_equal(number_after(out_text, "\"values\": "), (BIG_WIDTH + 29) / 30 * 10);
     compare_tables("statistics in.tif", "t.csv");
     compare_tables("contacts in.tif --connectivity 8", "t.csv");
+    compare_tables("measures in.tif --measure perimeter", "t.json");
     assert_int_equal(run("statistics in.tif --memory 30000 --threads 1"), 14);
     assert_in(err_text, "an image of 300 x 700 pixels takes at least ");
     assert_in(err_text, " bytes of memory, more than --memory, 30000: its first ");
     assert_in(err_text, " values, and a table needs 96 bytes for each\n");
     assert_string_equal(out_text, "");
 }
-
-/* Pages that are cut; of a volume the planes. */
-enum { PAGE_WIDTH = 100, PAGE_HEIGHT = 70, MANY_PAGES = 30 };
 
 static void test_pages(void **state) {
     (void)state;
@@ -133,6 +182,7 @@ static void test_pages(void **state) {
     compare_tables("contacts in.tif --connectivity 8 --spacing 0.5,3", "t.csv");
     compare_tables("contacts in.tif --volume", "t.json");
     compare_tables("contacts in.tif --volume --connectivity 26 --spacing 1,2,5", "t.csv");
+    compare_tables("contacts in.tif --volume --connectivity 18 --periodic y,z", "t.csv");
 }
 
 /* A PNG of more rows than are read at once: its reader goes on where the slab before has ended. */
@@ -153,6 +203,8 @@ static void test_png(void **state) {
     fclose(file);
     compare_tables("statistics in.png", "t.csv");
     compare_tables("contacts in.png --connectivity 8", "t.json");
+    compare_tables("contacts in.png --periodic y", "t.csv");
+    compare_tables("measures in.png --measure euler,perimeter --grey in.png", "t.csv");
 }
 
 static const struct {
@@ -161,9 +213,8 @@ static const struct {
     {"components in.tif out.tif --labels --picture p.png", "it is computed at once: --picture shows all of it"},
     {"components in.tif out.tif --labels --method tile-fill", "it is computed at once: --method tile-fill has no slabs"},
     {"components in.tif out.tif --delta 0", "it is computed at once: --delta has no slabs"},
-    {"contacts in.tif --output out.csv --periodic y",
-     "it is computed at once: --periodic closes the axis along which slabs are cut"},
-    {"measures in.tif --output out.csv", "it is computed at once: measures look at all of it"},
+    {"measures in.tif --output out.csv", "it is computed at once: --measure filled, hull and feret look at all of it"},
+    {"measures in.tif --output out.csv --measure euler,hull", "it is computed at once: --measure filled, hull and feret"},
 };
 
 static void test_refused(void **state) {
@@ -227,10 +278,11 @@ static void test_damage(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_components, start),  cmocka_unit_test_setup(test_tables, start),
-        cmocka_unit_test_setup(test_many_values, start), cmocka_unit_test_setup(test_pages, start),
-        cmocka_unit_test_setup(test_png, start),         cmocka_unit_test_setup(test_refused, start),
-        cmocka_unit_test_setup(test_failures, start),    cmocka_unit_test_setup(test_damage, start),
+        cmocka_unit_test_setup(test_components, start), cmocka_unit_test_setup(test_tables, start),
+        cmocka_unit_test_setup(test_measures, start),   cmocka_unit_test_setup(test_many_values, start),
+        cmocka_unit_test_setup(test_pages, start),      cmocka_unit_test_setup(test_png, start),
+        cmocka_unit_test_setup(test_refused, start),    cmocka_unit_test_setup(test_failures, start),
+        cmocka_unit_test_setup(test_damage, start),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

@@ -65,6 +65,9 @@ static void test_maps(void **state) {
     compare("voronoi in.tif --metric city-block --type i64 --max-distance 9", false);
     compare("distance in.tif --periodic x --signed", true);
     compare("voronoi in.tif --periodic x", false);
+    compare("distance in.tif --periodic y --signed --type f64", true);
+    compare("distance in.tif --periodic x,y --metric city-block --max-distance 40", true);
+    compare("voronoi in.tif --periodic y --sites zero", false);
 }
 
 /* Labels in runs that go through slabs, of several types; and the border of sets. */
@@ -83,6 +86,8 @@ static void test_labels(void **state) {
         write_tiff("in.tif", &layouts[i], BIG_WIDTH, BIG_HEIGHT, 1);
         compare(i ? "distance in.tif --labels" : "distance in.tif --labels --border", i < 2);
         compare(i ? "voronoi in.tif --labels --max-distance 3" : "voronoi in.tif --labels --metric city-block", false);
+        compare(i ? "distance in.tif --labels --periodic y" : "distance in.tif --labels --periodic y,x --spacing 2,1", i < 2);
+        compare("voronoi in.tif --labels --periodic y", false);
     }
     draw(1);
     write_tiff("in.tif", &kBits, BIG_WIDTH, BIG_HEIGHT, 1);
@@ -108,12 +113,16 @@ static void test_pages(void **state) {
     compare("voronoi in.tif --labels --max-distance 9", false);
     compare("distance in.tif --volume --periodic x,y --metric city-block", true);
     compare("voronoi in.tif --periodic x,y --connected", false);
+    compare("distance in.tif --volume --periodic z --signed", true);
+    compare("distance in.tif --volume --labels --periodic x,z --spacing 1,2,3", false);
+    compare("voronoi in.tif --volume --periodic y,z", false);
     memset(samples, 0, sizeof samples); /* no set at all, and a single pixel */
     write_tiff("in.tif", &kBits, PAGE_WIDTH, PAGE_HEIGHT, MANY_PAGES);
     compare("distance in.tif --volume", true);
     samples[MOST / 2] = 1;
     write_tiff("in.tif", &kBits, PAGE_WIDTH, PAGE_HEIGHT, MANY_PAGES);
     compare("distance in.tif --volume --signed", true);
+    compare("distance in.tif --volume --signed --periodic z", true);
 }
 
 /* Tiles are 256 pixels high, and slabs have no other rows than those of whole tiles. */

@@ -18,8 +18,9 @@ long long least_memory(const char *words);
 void compare_cuts(const char *words, const char *option, const char *other, bool spills);
 
 /**
- * Nothing is left of a line, which makes out.tif and another file in slabs of in.tif, in strips of Deflate: when the disk is full
- * after so many bytes, of which the first are too few for the set, when the file changes, and when its strip 30 ends too early.
+ * Nothing is left of a line, which makes out.tif and another file in slabs of in.tif, in strips of Deflate: when the disk is
+ * full after so many bytes, of which the first are too few for the set, when the file changes, and when its strip 30 ends too
+ * early.
  */
 void check_failures(const char *line, const char *other, const size_t disks[3]);
 

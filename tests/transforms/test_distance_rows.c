@@ -91,8 +91,8 @@ static void random_envelopes(bench *b) {
     }
 }
 
-/** As many slices with lines of strokes as a large page has strips, signed: in most strips one side is far, and in some of their
- *  bands all pixels are of the other. */
+/** As many slices with lines of strokes as a large page has strips, signed: in most strips one side is far, and in some of
+ *  their bands all pixels are of the other. */
 static void random_lines(bench *b) {
     chance c = {1440};
     for (int i = 0; i < 2 + effort(2); ++i) {

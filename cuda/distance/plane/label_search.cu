@@ -90,8 +90,8 @@ __global__ void __launch_bounds__(BLOCK, COSTS_RESIDENT) search_label_costs(Layo
 
 constexpr int32_t FARTHEST = 1 << 14;  // pixels: distances beyond count as this one, so that their squares fit
 
-/// What the second search compares: costs alone; or keys of cost, row and column, from the highest bits down, of which the least
-/// is that of the lowest index.
+/// What the second search compares: costs alone; or keys of cost, row and column, from the highest bits down, of which the
+/// least is that of the lowest index.
 template <bool NEAREST>
 struct Farther {
     using Value = uint32_t;

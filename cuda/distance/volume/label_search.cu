@@ -11,8 +11,8 @@
 // as much as the worst of its voxels is in vain.  It lays that many more voxels of the lines in shared memory, on either side,
 // and a thread tries the candidates 1, 2, 3 ... voxels away, four steps at a time, until none farther out can be better.
 //
-// A cost is exact if it is not above that of a way out of reach, and below those that were clipped to fit 16 bits.  A cost found
-// is never too low.  This holds for both searches together, so only the one along z marks patches.
+// A cost is exact if it is not above that of a way out of reach, and below those that were clipped to fit 16 bits.  A cost
+// found is never too low.  This holds for both searches together, so only the one along z marks patches.
 //
 // Cost: 1/2 byte a voxel in and 2 out along y; 3/8 and 2 in along z, and the outputs out.  Some 30 instructions a voxel and
 // search, and 1 more for each voxel of reach.

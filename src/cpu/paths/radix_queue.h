@@ -1,7 +1,7 @@
 // A queue of cells by length, from which the least is taken, and which no length less than the last one taken enters: a radix
-// heap (Ahuja, Mehlhorn, Orlin, Tarjan 1990).  Each level has a bucket for each value of a digit.  A cell is in the level of the
-// highest digit in which its length differs from the last one taken.  When the levels below are empty, the first bucket of a
-// level is dealt out to them, so that a cell moves at most once for each level.
+// heap (Ahuja, Mehlhorn, Orlin, Tarjan 1990).  Each level has a bucket for each value of a digit.  A cell is in the level of
+// the highest digit in which its length differs from the last one taken.  When the levels below are empty, the first bucket of
+// a level is dealt out to them, so that a cell moves at most once for each level.
 //
 // Digits below `shift` are not looked at: lengths that differ in these alone leave in any order.
 #pragma once

@@ -1,6 +1,6 @@
 // APSIS_RASTER_SCAN on the CPU: raster scans in blocks side by side (Elizondo-Leal, Ramirez-Torres, Barrón-Zambrano,
-// Diaz-Manríquez, Nuño-Maganda and Saldivar-Alonso 2020), and then the conversion to the complete map, which adds the exclaves
-// that they miss.
+// Diaz-Manríquez, Nuño-Maganda and Saldivar-Alonso 2020), and then the conversion to the complete map, which adds the
+// exclaves that they miss.
 //
 // In an instance every block scans its pixels forwards and backwards until nothing changes, with the sites that the pixels
 // around it held before the instance.  Instances follow until none changes a block.  A block is finished, and not scanned

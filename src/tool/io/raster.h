@@ -39,6 +39,8 @@ struct Shape {
     /// The last axis, across which an image is cut into slabs; and what of it is in a slab.
     std::int64_t extent() const { return dimensions == 3 ? depth : height; }
     std::int64_t columns() const { return dimensions == 3 ? width * height : width; }
+    /// Its flag, in the options of an image that closes on itself along it.
+    std::uint32_t cut_axis() const { return std::uint32_t{APSIS_PERIODIC_X} << (dimensions - 1); }
     Shape cut_to(std::int64_t extent) const {
         return dimensions == 3 ? Shape{width, height, extent, 3} : Shape{width, extent, 1, 2};
     }

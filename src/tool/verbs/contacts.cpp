@@ -1,4 +1,5 @@
-// apsis contacts: which values of a label image touch, and how much.  Slabs are told the row before them.
+// apsis contacts: which values of a label image touch, and how much.  Slabs are told the row before them; the first
+// one the last row, if the image closes on itself there.
 #include "tool/geometry.h"
 #include "tool/verbs/table_verb.h"
 
@@ -42,6 +43,7 @@ class Contacts final : public TableVerb {
         maps.options = options(run);
         maps.transform = APSIS_CONTACTS;
         maps.entry = sizeof(apsis_contact);
+        maps.before = sizeof(std::int64_t);
         return maps;
     }
     void fill(Run &run, TableWriter &table) override;
@@ -72,17 +74,19 @@ void Contacts::fill(Run &run, TableWriter &table) {
     apsis_options options = this->options(run), whole = options;
     const Device &device = run.device();
     const bool is_cut = run.cut().slabs > 1, separate = options.flags & APSIS_SLICES;
+    const bool is_ring = options.flags & run.shape().cut_axis();
     // The row before the slab of each device, and the last one that was read.
     const std::int64_t columns = is_cut ? run.shape().columns() : 0;
     const Memory memory = allocate(sizeof(std::int64_t), (run.devices() + 1) * columns, "the row before a slab");
     auto *const rows = reinterpret_cast<std::int64_t *>(memory.get()), *const last = rows + run.devices() * columns;
+    if (is_cut && is_ring) keep_last_row(run.read_last_row(), last);
     const auto read = [&](int of, const Raster &labels) {
         if (!is_cut) return;
         std::copy_n(last, columns, rows + of * columns);
         keep_last_row(labels, last);
     };
     const auto find = [&](int of, std::int64_t start, const Raster &labels, apsis_contact *contacts, std::int64_t room) {
-        const std::int64_t *const before = start > 0 ? rows + of * columns : nullptr;
+        const std::int64_t *const before = start > 0 || is_ring ? rows + of * columns : nullptr;
         apsis_context *const context = device.context(of);
         std::int64_t count = 0;
         device.check(!is_cut || separate

@@ -1,4 +1,7 @@
-// apsis measures: of what shape is each value of a label image, and how bright.
+// apsis measures: of what shape is each value of a label image, and how bright.  What is counted of slabs is added up; each of
+// them is told the rows before it.
+#include <cstring>
+
 #include "apsis_measures.h"
 #include "tool/failure.h"
 #include "tool/geometry.h"
@@ -10,6 +13,48 @@ namespace {
 constexpr const char *kNames[] = {"moments", "perimeter", "surface", "euler", "filled", "hull", "feret"};  // as bits in order
 constexpr std::uint32_t kIn2D = APSIS_PERIMETER | APSIS_HULL | APSIS_FERET;
 constexpr std::uint32_t kShapes = (1u << std::size(kNames)) - 1;
+constexpr std::uint32_t kWhole = APSIS_FILLED | APSIS_HULL | APSIS_FERET;  // follow from all pixels of a value together
+constexpr std::int64_t kChunk = 512;                                       // values that are measured at once
+
+/// The last rows of the slabs before, in 3-D planes, for the slab of each device.
+class RowsBefore {
+  public:
+    /// Slabs are told so many, and fewer where the image begins.
+    RowsBefore(const Run &run, std::int64_t most) : most_(most) {
+        if (most == 0) return;
+        for (int i = 0; i <= run.devices(); ++i)
+            rows_.push_back({Raster(run.set_type(), run.shape().cut_to(most), "the rows before a slab")});
+    }
+
+    /// To be called for slabs in order, before they are looked at.
+    void take(int device, const Raster &labels) {
+        if (most_ == 0) return;
+        Rows &last = rows_.back(), &mine = rows_[static_cast<size_t>(device)];
+        const auto bytes = [&](std::int64_t rows) { return static_cast<size_t>(labels.bytes_of(rows)); };
+        std::memcpy(mine.raster.row(0, 0), last.raster.row(0, 0), bytes(last.count));
+        mine.count = last.count;
+        const std::int64_t extent = labels.shape().extent(), come = std::min(most_, extent);
+        const std::int64_t stay = std::min(last.count, most_ - come);
+        std::uint8_t *const to = last.raster.row(0, 0);
+        std::memmove(to, to + bytes(last.count - stay), bytes(stay));
+        std::memcpy(to + bytes(stay), labels.row(0, 0) + bytes(extent - come), bytes(come));
+        last.count = stay + come;
+    }
+
+    /// Those before the slab of a device.
+    std::optional<apsis_image> of(int device) const {
+        if (most_ == 0 || rows_[static_cast<size_t>(device)].count == 0) return {};
+        return rows_[static_cast<size_t>(device)].raster.part(0, rows_[static_cast<size_t>(device)].count);
+    }
+
+  private:
+    struct Rows {
+        Raster raster;
+        std::int64_t count = 0;
+    };
+    std::int64_t most_;
+    std::vector<Rows> rows_;  // [device], and the last ones that were read
+};
 
 class Measures final : public TableVerb {
   public:
@@ -18,10 +63,11 @@ class Measures final : public TableVerb {
                     "Measures each value of a label image but 0, the background, wherever its pixels are: its shape, and its "
                     "intensity in a grey image. The names and formulas are those of scikit-image's regionprops, where it has "
                     "them. Several pages are a volume, and need --volume.",
-                    "An image that takes more is refused: its labels, each of 8, 16, 32 or 64 bits as in the file; some tiles "
-                    "or strips of the file; and the table. What the library needs besides is not counted. Default: the memory "
-                    "of this machine.",
+                    once_memory_help() +
+                        " With --grey, its pixels are read slab by slab, too. If --measure has filled, hull or "
+                        "feret, as by default, the image is read at once, and refused if it takes more.",
                     "  apsis measures cells.tif --output cells.csv\n"
+                    "  apsis measures large.tif --measure moments,perimeter --memory 1G --output cells.csv\n"
                     "  apsis measures cells.tif --measure perimeter,feret --spacing 0.4,0.4\n"
                     "  apsis measures cells.tif --measure euler --grey stain.tif --output cells.json\n",
                     "value, index of the first pixel, area, box, mean x, y and z, whether it touches the border, and what "
@@ -69,10 +115,18 @@ class Measures final : public TableVerb {
         if (measures_ & APSIS_PERIMETER) spacing_.check_equal("--measure perimeter");
         if (!grey_.empty()) measures_ |= APSIS_INTENSITY;
     }
-    Maps maps(const Run &) const override {
+    bool is_whole() const { return measures_ & kWhole; }
+    /// How many rows before a slab matter.
+    std::int64_t rows_before() const {
+        return measures_ & APSIS_PERIMETER ? 4 : measures_ & (APSIS_SURFACE | APSIS_EULER) ? 1 : 0;
+    }
+    Maps maps(const Run &run) const override {
         Maps maps;
-        maps.whole = "measures look at all of it";
-        maps.entry = sizeof(apsis_measure);
+        if (is_whole()) maps.whole = "--measure filled, hull and feret look at all of it";
+        maps.transform.reset();
+        maps.entry = is_whole() ? sizeof(apsis_measure) : sizeof(apsis_sums);
+        maps.before = rows_before() * bits_of(run.set_type()) / 8;
+        if (!grey_.empty()) maps.beside = std::make_shared<SetFile>(run.open_grey(grey_, "intensities"));
         return maps;
     }
     apsis_options options(const Run &) const override {
@@ -85,20 +139,10 @@ class Measures final : public TableVerb {
         if (run.shape().depth > 1 && !volume())
             fail("the image has " + std::to_string(run.shape().depth) +
                  " pages, and is measured as a volume alone: see --volume");
-        const BinaryImage grey = grey_.empty() ? BinaryImage() : run.read_grey(grey_, "intensities");
-        const apsis_options options = this->options(run);
-        const Device &device = run.device();
-        const auto find = [&](int of, std::int64_t, const Raster &labels, apsis_measure *measured, std::int64_t room) {
-            std::int64_t count = 0;
-            const apsis_image *const intensities = grey_.empty() ? nullptr : grey.marks.image();
-            device.check(
-                apsis_measures(device.context(of), labels.image(), intensities, measures_, measured, room, &count, &options),
-                of);
-            return count;
-        };
-        const Memory found = collect<apsis_measure>(run, find, [](int, apsis_measure *, std::int64_t count) { return count; });
-        for (std::int64_t i = 0; i < count(); ++i) table.add(reinterpret_cast<const apsis_measure *>(found.get())[i]);
+        is_whole() ? measure(run, table) : add_up(run, table);
     }
+    void measure(Run &run, TableWriter &table);
+    void add_up(Run &run, TableWriter &table);
     void print(Json &json) const override {
         json.key("measures").array();
         for (size_t i = 0; i < std::size(kNames); ++i)
@@ -113,6 +157,48 @@ class Measures final : public TableVerb {
     Connectivity connectivity_;
     Spacing spacing_;
 };
+
+/// Measures the image at once.
+void Measures::measure(Run &run, TableWriter &table) {
+    const apsis_options options = this->options(run);
+    const Device &device = run.device();
+    const auto find = [&](int of, std::int64_t, const Raster &labels, apsis_measure *measured, std::int64_t room) {
+        std::int64_t count = 0;
+        device.check(apsis_measures(device.context(of), labels.image(), run.beside(of).image(), measures_, measured, room,
+                                    &count, &options),
+                     of);
+        return count;
+    };
+    const Memory found = collect<apsis_measure>(run, find, [](int, apsis_measure *, std::int64_t count) { return count; });
+    for (std::int64_t i = 0; i < count(); ++i) table.add(reinterpret_cast<const apsis_measure *>(found.get())[i]);
+}
+
+/// Adds up what is counted of slabs.
+void Measures::add_up(Run &run, TableWriter &table) {
+    const apsis_options options = this->options(run);
+    const Device &device = run.device();
+    RowsBefore before(run, run.cut().slabs > 1 ? rows_before() : 0);
+    const auto read = [&](int of, const Raster &labels) { before.take(of, labels); };
+    const auto find = [&](int of, std::int64_t start, const Raster &labels, apsis_sums *sums, std::int64_t room) {
+        std::int64_t count = 0;
+        const std::optional<apsis_image> rows = before.of(of);
+        device.check(apsis_slab_sums(device.context(of), labels.image(), run.beside(of).image(), rows ? &*rows : nullptr, start,
+                                     measures_, sums, room, &count, &options),
+                     of);
+        return count;
+    };
+    const auto merge = [](int, apsis_sums *all, std::int64_t count) { return apsis_slab_merge_sums(count, all); };
+    const Memory found = collect<apsis_sums>(run, find, merge, read);
+    const auto *const sums = reinterpret_cast<const apsis_sums *>(found.get());
+    const Shape &shape = run.shape();
+    const std::int64_t size[] = {shape.width, shape.height, shape.depth};
+    apsis_measure measures[kChunk];
+    for (std::int64_t i = 0; i < count(); i += kChunk) {
+        const std::int64_t some = std::min(kChunk, count() - i);
+        device.check(apsis_slab_measures(device.context(), shape.dimensions, size, sums + i, some, measures, &options));
+        std::for_each_n(measures, some, [&](const apsis_measure &measure) { table.add(measure); });
+    }
+}
 
 }  // namespace
 
