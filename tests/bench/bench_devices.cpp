@@ -9,9 +9,10 @@
 //
 // On 1, 2, 4, ... devices, up to all, or up to N.  One CSV line each: the seconds are a clock's on the wall, 1 warm-up, the
 // median of 5; `exchange_ms` is the part between what slabs tell and what they are told, and `exchanged` what they are told, in
-// bytes.  One slab is the whole call.  What does not fit is said to.  --check compares some rows on both sides of every cut,
-// and the first and the last, with the CPU back end's of a slab that is told what is around it, for which the mask is searched
-// here; labels and host images with those of one device, if these fit.
+// bytes.  Labels alone are joined by the first device, those with statistics by the host.  One slab is the whole call.  What
+// does not fit is said to.  --check compares some rows on both sides of every cut, and the first and the last, with the CPU
+// back end's of a slab that is told what is around it, for which the mask is searched here; labels and host images with those
+// of one device, if these fit.
 #include <apsis.h>
 
 #include <algorithm>
@@ -49,16 +50,16 @@ struct Wanted {
     bool distance, nearest, labels, statistics;
 };
 
-/// A number for each column, in page-locked memory if the context's device has it.
+/// A number for each column, in device memory, or in that of the host: page-locked if the context's device has it.
 class Rows {
   public:
-    void resize(apsis_context *context, int64_t columns) {
-        if (image_.size[0] == columns) return;
+    void resize(apsis_context *context, int64_t columns, apsis_memory memory = APSIS_HOST) {
+        if (image_.size[0] == columns && image_.memory == memory) return;
         free(context);
         image_.type = APSIS_I64;
         image_.ndim = 2;
         image_.size[0] = columns, image_.size[1] = 1;
-        check(context, apsis_alloc(context, APSIS_HOST, &image_));
+        check(context, apsis_alloc(context, memory, &image_));
     }
     void free(apsis_context *context) {
         if (image_.data) apsis_free(context, &image_);
@@ -208,7 +209,8 @@ class Devices {
             const apsis_image from = whole.host(w.start, w.rows);
             check(w.context, apsis_copy(w.context, &from, &w.set));
             check(w.context, apsis_sync(w.context));
-            w.first.resize(w.context, whole.columns()), w.last.resize(w.context, whole.columns());
+            const apsis_memory faces = joins_on_device(wanted) ? w.memory() : APSIS_HOST;
+            w.first.resize(w.context, whole.columns(), faces), w.last.resize(w.context, whole.columns(), faces);
             w.told = {};
             w.told.start = w.start;
             if (i > 0) w.told.first = w.first.data();
@@ -331,14 +333,18 @@ class Devices {
         return has_memory(w.context, apsis_sync(w.context)) && fits;
     }
 
+    /// Whether slabs are joined by the first device, which parts are not.
+    static bool joins_on_device(const Wanted &wanted) { return wanted.labels && !wanted.statistics; }
+
     void join(const Whole &whole, const Wanted &wanted, size_t devices) {
+        apsis_context *const context = joins_on_device(wanted) ? workers_[0].context : cpu_;
         std::vector<apsis_slab_labels> told;
         int64_t room = 0, count = 0;
         for (size_t k = 0; k < devices; ++k) told.push_back(workers_[k].told), room += told.back().count;
         if (!wanted.statistics) room = 0;
         if (static_cast<int64_t>(joined_.size()) < room) joined_.resize(static_cast<size_t>(room));
-        check(cpu_, apsis_slab_join(cpu_, whole.ndim, whole.size, told.data(), static_cast<int64_t>(devices),
-                                    room ? joined_.data() : NULL, room, &count, NULL));
+        check(context, apsis_slab_join(context, whole.ndim, whole.size, told.data(), static_cast<int64_t>(devices),
+                                       room ? joined_.data() : NULL, room, &count, NULL));
         for (size_t k = 0; k < devices; ++k) workers_[k].told = told[k];
     }
 
