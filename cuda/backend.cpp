@@ -15,6 +15,7 @@
 #include "cuda/distance/plane/transfer_queue.h"
 #include "cuda/distance/volume/volume.h"
 #include "cuda/transforms.h"
+#include "runtime/join_job.h"
 #include "runtime/measures_job.h"
 #include "runtime/packed.h"
 
@@ -325,6 +326,18 @@ class CudaBackend final : public Backend {
         MeasuresJob own = job;
         own.page_locked = &page_locked_;
         return labels::measures(own, scratch, ready(), progress, *number());
+    }
+
+    size_t join_scratch(const JoinJob &job) const override {
+        const CurrentDevice current(device_);
+        return components::join_scratch(job);
+    }
+
+    std::optional<int64_t> join(const JoinJob &job, void *scratch) override {
+        const CurrentDevice current(device_);
+        JoinJob own = job;
+        own.page_locked = &page_locked_;
+        return components::join_slabs(own, scratch, ready());
     }
 
     TransferQueue *transfer_queue(const DistanceJob &job) override {

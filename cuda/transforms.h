@@ -70,6 +70,10 @@ size_t components_scratch(const ComponentsJob &job);
 void find_components(const ComponentsJob &job, void *scratch, cudaStream_t stream, const Progress &progress,
                      HostNumber *number);
 
+// Joins slabs by their faces.  Returns when it is done.
+size_t join_scratch(const JoinJob &job);
+std::optional<int64_t> join_slabs(const JoinJob &job, void *scratch, cudaStream_t stream);
+
 }  // namespace components
 
 namespace paths {

@@ -811,6 +811,10 @@ APSIS_API apsis_status apsis_slab_geodesic(apsis_context *context, const apsis_i
  * the CPU and of devices.  Calls return when they are done, and APSIS_ERROR_WORKSPACE tells how
  * much scratch memory they need: little more than apsis_components for the slab; of label
  * images on a CUDA device 4 bytes a pixel more.
+ *
+ * With CUDA contexts faces may be in device memory: that of the context's device, or of another
+ * one that it can read.  If all faces of a join are, no parts are wanted or needed, and no
+ * `numbers` given, the device joins them.  Otherwise the host does, with copies of faces on devices.
  */
 
 /** What is known of a component, or of its pixels in a slab: whole numbers, that files and
@@ -850,7 +854,8 @@ APSIS_API apsis_status apsis_slab_parts(apsis_context *context, const apsis_imag
 
 /**
  * Joins slabs, from the top, each of which begins where the one before it ends: receives
- * before, first, last and numbers.  The work is the host's; what the arrays hold is checked.
+ * before, first, last and numbers.  The work is the host's, but for faces in device memory; what
+ * the arrays hold is checked.
  *
  * Unless options leave components out, these may be some slabs of the image.  They are a slab
  * again, to be joined with others: of their rows, with the count and parts of this call, and
@@ -873,7 +878,8 @@ APSIS_API apsis_status apsis_slab_renumber(apsis_context *context, int64_t colum
 
 /** The rows of a slab that has been joined, of what apsis_components writes for the whole image.
  *  Its components are found again; if they are not `count`, APSIS_ERROR_ARGUMENT, though labels
- *  have been written.  APSIS_ERROR_RANGE if a number might not fit the type of labels.
+ *  have been written.  APSIS_ERROR_RANGE if a number might not fit the type of labels.  What faces
+ *  in device memory hold is not checked: if it is not what a join has written, labels are of no use.
  *
  *  set may be NULL, once, if the call before on this context was the slab's apsis_slab_parts, but
  *  for joins, with the same options, in a workspace of the context's own, and of a set, not a

@@ -100,10 +100,8 @@ bool is_page_locked(const void *data, size_t bytes) {
 
 int device_of(const void *array) {
     cudaPointerAttributes attributes;
-    if (cudaPointerGetAttributes(&attributes, array) == cudaSuccess)
-        return attributes.type == cudaMemoryTypeDevice ? attributes.device : -1;
-    cudaGetLastError();
-    return -1;
+    check(cudaPointerGetAttributes(&attributes, array), "asking where an array is");
+    return attributes.type == cudaMemoryTypeDevice ? attributes.device : -1;
 }
 
 cudaError_t probe_code() noexcept {

@@ -45,4 +45,20 @@ template void sort_pairs(void *, size_t, SortBuffers<uint32_t> &, SortBuffers<ui
 template void sort_pairs(void *, size_t, SortBuffers<uint64_t> &, SortBuffers<uint64_t> &, int64_t, int, const char *,
                          cudaStream_t);
 
+size_t sort_scratch_of_keys(int64_t count, int key_bits) {
+    const CallersError callers;
+    cub::DoubleBuffer<uint64_t> none;
+    size_t bytes = 0;
+    check(cub::DeviceRadixSort::SortKeys(nullptr, bytes, none, count, 0, key_bits), "asking for a sort");
+    return bytes;
+}
+
+void sort_keys(void *scratch, size_t bytes, SortBuffers<uint64_t> &key, int64_t count, int key_bits, const char *what,
+               cudaStream_t stream) {
+    const CallersError callers;
+    cub::DoubleBuffer<uint64_t> keys(key.current, key.other);
+    check(cub::DeviceRadixSort::SortKeys(scratch, bytes, keys, count, 0, key_bits, stream), what);
+    key = {keys.Current(), keys.Alternate()};
+}
+
 }  // namespace apsis::cuda

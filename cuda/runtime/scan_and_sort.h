@@ -29,4 +29,9 @@ template <class Number>
 void sort_pairs(void *scratch, size_t bytes, SortBuffers<Number> &key, SortBuffers<Number> &value, int64_t count, int key_bits,
                 const char *what, cudaStream_t stream);
 
+/// The same of keys alone.
+size_t sort_scratch_of_keys(int64_t count, int key_bits);
+void sort_keys(void *scratch, size_t bytes, SortBuffers<uint64_t> &key, int64_t count, int key_bits, const char *what,
+               cudaStream_t stream);
+
 }  // namespace apsis::cuda

@@ -146,7 +146,7 @@ apsis_status apsis_slab_parts(apsis_context *context, const apsis_image *set, ap
         slab->count = 0;
         job.count = &slab->count;
         for (int64_t *face : {slab->first, slab->last})  // there may be columns, without rows
-            if (face && job.set.pixels() == 0) std::fill_n(face, job.columns(), 0);
+            if (job.set.pixels() == 0) clear_face(*context, face, job.columns());
         run_parts(*context, job);
     });
 }
@@ -155,19 +155,14 @@ apsis_status apsis_slab_join(apsis_context *context, int32_t ndim, const int64_t
                              int64_t slab_count, apsis_part *parts, int64_t capacity, int64_t *count,
                              const apsis_options *options) {
     return guard("slab_join", context, [&] {
-        Arena arena(Arena::threads_for(context->threads));
-        const int64_t found =
-            slabs::join(check_slab_join(ndim, size, slabs, slab_count, parts, capacity, options, arena), arena);
+        const int64_t found = run(*context, check_slab_join(ndim, size, slabs, slab_count, parts, capacity, options));
         if (count) *count = found;
     });
 }
 
 apsis_status apsis_slab_renumber(apsis_context *context, int64_t columns, const apsis_slab_labels *joined,
                                  apsis_slab_labels *slabs, int64_t slab_count) {
-    return guard("slab_renumber", context, [&] {
-        check_slab_renumber(columns, joined, slabs, slab_count);
-        slabs::renumber(columns, *joined, slabs, slab_count);
-    });
+    return guard("slab_renumber", context, [&] { renumber(*context, columns, joined, slabs, slab_count); });
 }
 
 apsis_status apsis_slab_components(apsis_context *context, const apsis_image *set, const apsis_slab_labels *slab,

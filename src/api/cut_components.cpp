@@ -57,7 +57,7 @@ class ComponentsCut : Cut {
         parts.start = slab.is.start;
         parts.as_parts = true;
         parts.count = &slab.is.count;
-        take_faces(parts, slab.is, parts.first, parts.last);
+        take_faces(context, parts, slab.is, parts.first, parts.last);
         int64_t room = needs_parts() ? LEAST_ROOM : 0;
         do {  // a second time if there was no room for all
             slab.parts.resize(static_cast<size_t>(room));
@@ -75,7 +75,7 @@ class ComponentsCut : Cut {
     int64_t join() {
         std::vector<apsis_slab_labels> told;
         for (const SlabLabels &slab : slab_) told.push_back(slab.is);
-        slabs::JoinJob join;
+        JoinJob join;
         static_cast<ComponentsJob &>(join) = job_;
         join.slabs = told.data();
         join.slab_count = slabs_;
@@ -93,7 +93,7 @@ class ComponentsCut : Cut {
         labels.set = has_found(context) ? found_set(context, set_of(k)) : set_of(k);
         labels.labels = part_of_slab(job_.labels, k);
         labels.count = &slab.count;
-        take_numbers(slab, labels);
+        take_numbers(context, slab, labels);
         return labels;
     }
 

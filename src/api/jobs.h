@@ -30,9 +30,12 @@ ComponentsJob check_components(const apsis_context &context, const apsis_image *
                                const apsis_options *given, bool need_data);
 ComponentsJob check_slab_parts(const apsis_context &context, const apsis_image *set, const apsis_slab_labels *slab,
                                const apsis_options *given);
-slabs::JoinJob check_slab_join(int32_t ndim, const int64_t *size, apsis_slab_labels *slabs, int64_t slab_count,
-                               apsis_part *parts, int64_t capacity, const apsis_options *given, Arena &arena);
+JoinJob check_slab_join(int32_t ndim, const int64_t *size, apsis_slab_labels *slabs, int64_t slab_count, apsis_part *parts,
+                        int64_t capacity, const apsis_options *given);
+/// Throws unless what the arrays of slabs hold can be theirs.  Faces are in host memory.
+void check_slab_arrays(const JoinJob &job, Arena &arena);
 void check_slab_renumber(int64_t columns, const apsis_slab_labels *joined, const apsis_slab_labels *slabs, int64_t slab_count);
+void check_told_arrays(int64_t columns, const apsis_slab_labels &joined, const apsis_slab_labels *slabs, int64_t slab_count);
 ComponentsJob check_slab_components(const apsis_context &context, const apsis_image *set, const apsis_slab_labels *slab,
                                     const apsis_image *labels, const apsis_options *given);
 GeodesicJob check_geodesic(const apsis_context &context, const apsis_image *set, const apsis_image *seeds,
@@ -65,9 +68,12 @@ void check_place(int64_t start, int64_t extent, int64_t rows);
 void check_indices_fit(const char *name, const apsis_image *image, __int128 pixels);
 
 /// The faces of a slab as views; those of a slab without rows are left out.
-void take_faces(const ComponentsJob &job, const apsis_slab_labels &slab, View &first, View &last);
+void take_faces(const apsis_context &context, const ComponentsJob &job, const apsis_slab_labels &slab, View &first, View &last);
 /// Fills in what a slab has been told.
-void take_numbers(const apsis_slab_labels &slab, ComponentsJob &job);
+void take_numbers(const apsis_context &context, const apsis_slab_labels &slab, ComponentsJob &job);
+
+/// A face of a slab as a view, in host memory or in that of a device; without data if it is not wanted, or has no columns.
+View face_view(const apsis_context &context, const int64_t *face, int64_t width, int64_t height);
 
 /// Fills in the neighbours and the selection of a components job.
 void fill_in(const apsis_options &options, ComponentsJob &job);
@@ -110,5 +116,15 @@ void run(apsis_context &context, const GeodesicJob &job);
 void run(apsis_context &context, const EccentricityJob &job);
 void run(apsis_context &context, const StatisticsJob &job);
 void run(apsis_context &context, const ContactsJob &job);
+
+// Faces of slabs may be in the memory of a device.
+
+/// Writes 0 to a face; NULL is not wanted.
+void clear_face(apsis_context &context, int64_t *face, int64_t columns);
+/// Joins slabs, and returns the number of components; what arrays hold is checked.
+int64_t run(apsis_context &context, const JoinJob &job);
+/// apsis_slab_renumber.
+void renumber(apsis_context &context, int64_t columns, const apsis_slab_labels *joined, apsis_slab_labels *slabs,
+              int64_t slab_count);
 
 }  // namespace apsis

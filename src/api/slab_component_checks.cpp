@@ -104,7 +104,7 @@ void check_first(const std::string &name, const int64_t *face, int64_t columns) 
 
 /// Finds the first part of a slab, from number i on, that cannot be that of its local number: in order, in the slab, and of no
 /// more pixels than are left.  Returns `end` if all can be.
-int64_t find_misfit(const slabs::JoinJob &job, const apsis_slab_labels &slab, int64_t i, int64_t end, int64_t &left) {
+int64_t find_misfit(const JoinJob &job, const apsis_slab_labels &slab, int64_t i, int64_t end, int64_t &left) {
     const int64_t begin = slab.start * job.columns(), pixels = slab.rows * job.columns();
     for (; i < end; ++i) {
         const apsis_part &part = slab.parts[i];
@@ -124,7 +124,7 @@ int64_t find_misfit(const slabs::JoinJob &job, const apsis_slab_labels &slab, in
 
 /// Throws unless the parts of a slab can be those of its local numbers.  There may be as many as a quarter of its pixels, so
 /// threads look at them first, piece by piece.
-void check_parts(const std::string &name, const apsis_slab_labels &slab, const slabs::JoinJob &job, Arena &arena) {
+void check_parts(const std::string &name, const apsis_slab_labels &slab, const JoinJob &job, Arena &arena) {
     constexpr int64_t PIECE = 1 << 16;
     const int64_t pixels = slab.rows * job.columns(), pieces = slab.count / PIECE;
     std::vector<int64_t> left(static_cast<size_t>(pieces));  // [piece]: pixels, or -1 if some part cannot be
@@ -147,7 +147,7 @@ void check_parts(const std::string &name, const apsis_slab_labels &slab, const s
 std::string name_of(int64_t slab, const char *field) { return "slabs[" + to_string(slab) + "]: " + field; }
 
 /// Throws unless the slabs follow each other in the image, and are all of it if components are selected.
-void check_places(const slabs::JoinJob &job) {
+void check_places(const JoinJob &job) {
     const int64_t extent = job.set.size[job.axes - 1], begin = job.slab_count > 0 ? job.slabs[0].start : 0;
     int64_t end = begin;
     for (int64_t k = 0; k < job.slab_count; ++k) {
@@ -167,27 +167,23 @@ void check_places(const slabs::JoinJob &job) {
                     static_cast<long long>(begin), static_cast<long long>(end), static_cast<long long>(extent));
 }
 
-/// Throws unless the arrays of a slab can be its own.
-void check_slab(const slabs::JoinJob &job, int64_t k, Arena &arena) {
+/// Throws unless a slab has the arrays that are needed.
+void check_slab(const JoinJob &job, int64_t k) {
     const apsis_slab_labels &slab = job.slabs[k], &top = job.slabs[0], &bottom = job.slabs[job.slab_count - 1];
     if (slab.rows == 0 || job.columns() == 0) return;
-    const std::string first = name_of(k, "first"), last = name_of(k, "last"), parts = name_of(k, "parts");
     const char *const why = job.is_ring() ? "the image closes on itself" : "another slab lies there";
-    if (job.is_ring() || slab.start > top.start) check_given(first, slab.first, why);
-    if (job.is_ring() || slab.start + slab.rows < bottom.start + bottom.rows) check_given(last, slab.last, why);
-    for (const auto &[name, face] : {std::pair(first, slab.first), std::pair(last, slab.last)})
-        if (face) check_face(name, face, job.columns(), slab.count, true);
-    if (slab.first) check_first(first, slab.first, job.columns());
+    if (job.is_ring() || slab.start > top.start) check_given(name_of(k, "first"), slab.first, why);
+    if (job.is_ring() || slab.start + slab.rows < bottom.start + bottom.rows) check_given(name_of(k, "last"), slab.last, why);
     if (!job.needs_parts() || slab.count == 0) return;
-    check_given(parts, slab.parts, job.by_value ? "they tell the values" : "parts are wanted, or options select by them");
+    check_given(name_of(k, "parts"), slab.parts,
+                job.by_value ? "they tell the values" : "parts are wanted, or options select by them");
     if (slab.capacity < slab.count)
         throw Error(APSIS_ERROR_ARGUMENT, "%s is %lld, but count is %lld, and all parts are needed",
                     name_of(k, "capacity").c_str(), static_cast<long long>(slab.capacity), static_cast<long long>(slab.count));
-    check_parts(parts, slab, job, arena);
 }
 
 /// Throws if two faces, which are written to, share memory.
-void check_faces_apart(const slabs::JoinJob &job) {
+void check_faces_apart(const JoinJob &job) {
     const size_t bytes = static_cast<size_t>(job.columns()) * sizeof(int64_t);
     std::vector<std::pair<uintptr_t, std::string>> faces;
     for (int64_t k = 0; k < job.slab_count && bytes > 0; ++k)
@@ -214,18 +210,27 @@ void check_told(const std::string &name, const apsis_slab_labels &slab, int64_t 
 
 }  // namespace
 
-void take_faces(const ComponentsJob &job, const apsis_slab_labels &slab, View &first, View &last) {
-    const int64_t height = job.axes == 3 ? job.set.size[1] : 1, rows = job.set.size[job.axes - 1];
-    if (rows > 0) first = view_of(slab.first, job.set.size[0], height), last = view_of(slab.last, job.set.size[0], height);
+View face_view(const apsis_context &context, const int64_t *face, int64_t width, int64_t height) {
+    View view = view_of(face, width, height);
+    if (view && context.backend->is_on_device(face)) view.memory = APSIS_DEVICE;
+    return view;
 }
 
-void take_numbers(const apsis_slab_labels &slab, ComponentsJob &job) {
+void take_faces(const apsis_context &context, const ComponentsJob &job, const apsis_slab_labels &slab, View &first,
+                View &last) {
+    const int64_t width = job.set.size[0], height = job.axes == 3 ? job.set.size[1] : 1;
+    if (job.set.size[job.axes - 1] == 0) return;
+    first = face_view(context, slab.first, width, height);
+    last = face_view(context, slab.last, width, height);
+}
+
+void take_numbers(const apsis_context &context, const apsis_slab_labels &slab, ComponentsJob &job) {
     job.told.is_any = true;
     job.told.before = slab.before, job.told.count = slab.count;
     if (slab.numbers)
         job.told.numbers = view_of(slab.numbers, slab.count, 1);
     else
-        take_faces(job, slab, job.told.first, job.told.last);
+        take_faces(context, job, slab, job.told.first, job.told.last);
 }
 
 ComponentsJob check_slab_parts(const apsis_context &context, const apsis_image *set, const apsis_slab_labels *slab,
@@ -238,7 +243,7 @@ ComponentsJob check_slab_parts(const apsis_context &context, const apsis_image *
     int64_t size[3] = {job.set.size[0], job.set.size[1], job.set.size[2]};
     size[axis] += slab->start;
     if (slab->parts) check_sums("set: size, with the rows before it,", size);
-    take_faces(job, *slab, job.first, job.last);
+    take_faces(context, job, *slab, job.first, job.last);
     check_apart("set", job.set, "slab: first", job.first);
     check_apart("set", job.set, "slab: last", job.last);
     check_apart("slab: first", job.first, "slab: last", job.last);
@@ -249,9 +254,9 @@ ComponentsJob check_slab_parts(const apsis_context &context, const apsis_image *
     return job;
 }
 
-slabs::JoinJob check_slab_join(int32_t ndim, const int64_t *size, apsis_slab_labels *slabs, int64_t slab_count,
-                               apsis_part *parts, int64_t capacity, const apsis_options *given, Arena &arena) {
-    slabs::JoinJob job;
+JoinJob check_slab_join(int32_t ndim, const int64_t *size, apsis_slab_labels *slabs, int64_t slab_count, apsis_part *parts,
+                        int64_t capacity, const apsis_options *given) {
+    JoinJob job;
     check_given("size", size, "that of the image is needed");
     apsis_image image = {};
     image.type = APSIS_U8;
@@ -273,9 +278,21 @@ slabs::JoinJob check_slab_join(int32_t ndim, const int64_t *size, apsis_slab_lab
     job.slabs = slabs;
     job.slab_count = slab_count;
     check_places(job);
-    for (int64_t k = 0; k < slab_count; ++k) check_slab(job, k, arena);
+    for (int64_t k = 0; k < slab_count; ++k) check_slab(job, k);
     check_faces_apart(job);
     return job;
+}
+
+void check_slab_arrays(const JoinJob &job, Arena &arena) {
+    for (int64_t k = 0; k < job.slab_count && job.columns() > 0; ++k) {
+        const apsis_slab_labels &slab = job.slabs[k];
+        if (slab.rows == 0) continue;
+        const std::string first = name_of(k, "first"), last = name_of(k, "last");
+        if (slab.first) check_face(first, slab.first, job.columns(), slab.count, true);
+        if (slab.last) check_face(last, slab.last, job.columns(), slab.count, true);
+        if (slab.first) check_first(first, slab.first, job.columns());
+        if (job.needs_parts() && slab.count > 0) check_parts(name_of(k, "parts"), slab, job, arena);
+    }
 }
 
 void check_slab_renumber(int64_t columns, const apsis_slab_labels *joined, const apsis_slab_labels *slabs, int64_t slab_count) {
@@ -283,13 +300,16 @@ void check_slab_renumber(int64_t columns, const apsis_slab_labels *joined, const
     check_given("joined", joined, "it has been told the numbers");
     check_range("slab_count", slab_count, 0, INT64_MAX);
     if (slab_count > 0) check_given("slabs", slabs, "slab_count is not 0");
-    check_told("joined", *joined, joined->rows > 0 ? columns : 0);
+}
+
+void check_told_arrays(int64_t columns, const apsis_slab_labels &joined, const apsis_slab_labels *slabs, int64_t slab_count) {
+    check_told("joined", joined, joined.rows > 0 ? columns : 0);
     for (int64_t k = 0; k < slab_count; ++k) {
         const apsis_slab_labels &slab = slabs[k];
-        check_range(name_of(k, "before"), slab.before, 0, joined->count);
-        if (slab.rows > 0 && slab.first) check_face(name_of(k, "first"), slab.first, columns, joined->count, true);
-        if (slab.rows > 0 && slab.last) check_face(name_of(k, "last"), slab.last, columns, joined->count, true);
-        if (slab.numbers) check_face(name_of(k, "numbers"), slab.numbers, slab.count, joined->count, false);
+        check_range(name_of(k, "before"), slab.before, 0, joined.count);
+        if (slab.rows > 0 && slab.first) check_face(name_of(k, "first"), slab.first, columns, joined.count, true);
+        if (slab.rows > 0 && slab.last) check_face(name_of(k, "last"), slab.last, columns, joined.count, true);
+        if (slab.numbers) check_face(name_of(k, "numbers"), slab.numbers, slab.count, joined.count, false);
     }
 }
 
@@ -300,7 +320,11 @@ ComponentsJob check_slab_components(const apsis_context &context, const apsis_im
     ComponentsJob job = check_slab_set(context, set, labels, given);
     const int64_t pixels = job.set.pixels();
     check_range("slab: count", slab->count, 0, job.by_value ? pixels : pixels / 2 + pixels % 2);
-    check_told("slab", *slab, pixels > 0 ? job.columns() : 0);
+    take_numbers(context, *slab, job);
+    apsis_slab_labels readable = *slab;  // kernels take whatever faces in the memory of a device hold
+    if (job.told.first.memory == APSIS_DEVICE) readable.first = nullptr;
+    if (job.told.last.memory == APSIS_DEVICE) readable.last = nullptr;
+    check_told("slab", readable, pixels > 0 ? job.columns() : 0);
     ComponentsJob selection;
     selection.axes = job.axes;
     fill_in(read_options(given), selection);
@@ -313,7 +337,6 @@ ComponentsJob check_slab_components(const apsis_context &context, const apsis_im
         if (slab->numbers[i] > most)
             throw Error(APSIS_ERROR_RANGE, "labels: type is APSIS_I32, but slab: numbers[%lld] is %lld",
                         static_cast<long long>(i), static_cast<long long>(slab->numbers[i]));
-    take_numbers(*slab, job);
     check_apart("slab: first", job.told.first, "labels", job.labels);
     check_apart("slab: last", job.told.last, "labels", job.labels);
     check_apart("slab: numbers", job.told.numbers, "labels", job.labels);

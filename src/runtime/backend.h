@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -282,6 +283,7 @@ struct MergeJob {
 };
 
 class TransferQueue;
+struct JoinJob;
 struct MeasuresJob;
 
 class Backend {
@@ -339,6 +341,12 @@ class Backend {
     /// Returns false if more values occur than there is room for.
     virtual size_t measures_scratch(const MeasuresJob &) const { return 0; }
     virtual bool measures(const MeasuresJob &, void *, const Progress &) { return false; }
+
+    /// Joins slabs whose faces are all in memory that this device can reach, if the back end has kernels for it; otherwise no
+    /// memory is needed, and it is the work of the host.  Returns how many components there are.  Returns nothing, and writes
+    /// nothing, if the numbers in the faces cannot be those of sets: the host tells why.
+    virtual size_t join_scratch(const JoinJob &) const { return 0; }
+    virtual std::optional<int64_t> join(const JoinJob &, void *) { return {}; }
 
     /// The queue that takes a job's host images strip by strip (transfer_queue.h); null if they must be copied whole.
     virtual TransferQueue *transfer_queue(const DistanceJob &) { return nullptr; }

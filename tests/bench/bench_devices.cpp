@@ -10,9 +10,10 @@
 //
 // On 1, 2, 4, ... devices, up to all, or up to N.  One CSV line each: the seconds are a clock's on the wall, 1 warm-up, the
 // median of 5; `exchange_ms` is the part between what slabs tell and what they are told, and `exchanged` what goes from slab to
-// slab, in bytes.  One slab is the whole call.  What does not fit is said to.  --check compares some rows on both sides of every
-// cut, and the first and the last, with the CPU back end's of a slab that is told what is around it, for which the mask is
-// searched here; labels and host images with those of one device, if these fit.
+// slab, in bytes.  Labels alone are joined by the first device, those with statistics by the host.  One slab is the whole call.
+// What does not fit is said to.  --check compares some rows on both sides of every cut, and the first and the last, with the
+// CPU back end's of a slab that is told what is around it, for which the mask is searched here; labels and host images with
+// those of one device, if these fit.
 #include <apsis.h>
 
 #include <algorithm>
@@ -210,7 +211,7 @@ class Devices {
             check(w.context, apsis_copy(w.context, &from, &w.set));
             check(w.context, apsis_sync(w.context));
             for (Rows *told : {&w.first, &w.last})
-                told->resize(w.context, wanted.labels ? APSIS_HOST : w.memory(), whole.columns());
+                told->resize(w.context, wanted.statistics ? APSIS_HOST : w.memory(), whole.columns());
             for (Rows *told : {&w.above, &w.below})
                 if (wanted.distance) told->resize(w.context, w.memory(), whole.columns());
             w.told = {};
@@ -327,13 +328,14 @@ class Devices {
     }
 
     void join(const Whole &whole, const Wanted &wanted, size_t devices) {
+        apsis_context *const context = wanted.statistics ? cpu_ : workers_[0].context;
         std::vector<apsis_slab_labels> told;
         int64_t room = 0, count = 0;
         for (size_t k = 0; k < devices; ++k) told.push_back(workers_[k].told), room += told.back().count;
         if (!wanted.statistics) room = 0;
         if (static_cast<int64_t>(joined_.size()) < room) joined_.resize(static_cast<size_t>(room));
-        check(cpu_, apsis_slab_join(cpu_, whole.ndim, whole.size, told.data(), static_cast<int64_t>(devices),
-                                    room ? joined_.data() : NULL, room, &count, NULL));
+        check(context, apsis_slab_join(context, whole.ndim, whole.size, told.data(), static_cast<int64_t>(devices),
+                                       room ? joined_.data() : NULL, room, &count, NULL));
         for (size_t k = 0; k < devices; ++k) workers_[k].told = told[k];
     }
 

@@ -99,6 +99,36 @@ static void calls_of_which_a_device_fails(bench *b) {
     fail_one_by_one(b, &call, 2);
 }
 
+static int64_t *faces; /* two rows in the memory of the device */
+
+static apsis_status joined_slabs(apsis_context *ctx, call_outputs *out) {
+    enum { WIDTH = 61, ROWS = 20 };
+    static uint8_t mask[2][ROWS * WIDTH];
+    const int64_t size[2] = {WIDTH, 2 * ROWS};
+    apsis_slab_labels slabs[2] = {{.last = faces}, {.start = ROWS, .first = faces + WIDTH}};
+    apsis_status status = APSIS_OK;
+    for (int i = 0; i < 2 * ROWS * WIDTH; ++i) mask[i / (ROWS * WIDTH)][i % (ROWS * WIDTH)] = i % 5 != 0 && i % 7 % 3 != 0;
+    for (int step = 0; step < 4 && status == APSIS_OK; ++step) {
+        const int k = step % 2;
+        const apsis_image set = {.data = mask[k], .type = APSIS_U8, .ndim = 2, .size = {WIDTH, ROWS}},
+                          labels = {.data = out->index + k * ROWS * WIDTH, .type = APSIS_I32, .ndim = 2, .size = {WIDTH, ROWS}};
+        if (step == 2) status = apsis_slab_join(ctx, 2, size, slabs, 2, NULL, 0, &out->count, NULL);
+        if (status == APSIS_OK)
+            status = step < 2 ? apsis_slab_parts(ctx, &set, &slabs[k], NULL)
+                              : apsis_slab_components(ctx, &set, &slabs[k], &labels, NULL);
+    }
+    return status;
+}
+
+static void joins_on_a_failing_device(bench *b) {
+    static const named_call call = {"joined slabs", joined_slabs};
+    apsis_image rows = {.type = APSIS_I64, .ndim = 2, .size = {61, 2}};
+    assert_ok(b->ctx, apsis_alloc(b->ctx, APSIS_DEVICE, &rows));
+    faces = rows.data;
+    fail_one_by_one(b, &call, 1);
+    apsis_free(b->ctx, &rows);
+}
+
 /* Whatever fails while an image is freed, but the freeing itself: it is freed, and only once. */
 static void images_freed_on_a_failing_device(bench *b) {
     for (int for_good = 0; for_good < 2; ++for_good)
@@ -122,6 +152,7 @@ static void images_freed_on_a_failing_device(bench *b) {
 int main(int argc, char **argv) {
     static const test_case cases[] = {
         TEST(contexts_on_a_failing_device, ON_DEVICE_HOST), TEST(calls_on_a_failing_device, ON_DEVICE_HOST),
-        TEST(calls_of_which_a_device_fails, ON_DEVICE_HOST), TEST(images_freed_on_a_failing_device, ON_DEVICE)};
+        TEST(calls_of_which_a_device_fails, ON_DEVICE_HOST), TEST(joins_on_a_failing_device, ON_DEVICE_HOST),
+        TEST(images_freed_on_a_failing_device, ON_DEVICE)};
     return RUN_CASES(cases, argc, argv);
 }

@@ -34,6 +34,16 @@ struct DeviceRadixSort {
         key.selector = value.selector = 1 - key.selector;
         return cudaSuccess;
     }
+
+    template <class Key, class Count>
+    static cudaError_t SortKeys(void *memory, size_t &bytes, DoubleBuffer<Key> &key, Count count, int = 0,
+                                int = 8 * sizeof(Key), cudaStream_t = nullptr) {
+        if (!memory) return bytes = 1, cudaSuccess;
+        std::copy_n(key.Current(), count, key.Alternate());
+        key.selector = 1 - key.selector;
+        std::stable_sort(key.Current(), key.Current() + count);
+        return cudaSuccess;
+    }
 };
 
 }  // namespace cub
