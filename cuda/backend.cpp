@@ -287,6 +287,7 @@ class CudaBackend final : public Backend {
     }
 
     bool are_sites(const int64_t *sites, const SiteRange &range) override {
+        sync();  // which a stream that is being captured refuses
         const CurrentDevice current(device_);
         return columns::are_sites(sites, range, page_locked_, ready());
     }

@@ -19,6 +19,7 @@ View view_of(int64_t *array, size_t count, apsis_memory memory) {
 int64_t *HostArrays::bring(const int64_t *array, int64_t count, bool is_output) {
     int64_t *const caller = const_cast<int64_t *>(array);
     if (!array || count == 0 || !backend_->is_on_device(array)) return caller;
+    backend_->sync();  // which a stream that is being captured refuses
     copies_.push_back({caller, std::vector<int64_t>(static_cast<size_t>(count)), is_output});
     std::vector<int64_t> &numbers = copies_.back().numbers;
     backend_->copy(view_of(caller, numbers.size(), APSIS_DEVICE), view_of(numbers.data(), numbers.size(), APSIS_HOST));

@@ -55,6 +55,8 @@ static void refused_while_captured(bench *b) {
     images outside = open_images(&host);
     int64_t count;
     apsis_image more = {.type = APSIS_U8, .ndim = 2, .size = {W, H}};
+    frame sites = frame_open(b, APSIS_I64, 2, (const int64_t[]){W, 1, 1}, PACKED);
+    const apsis_slab slab = {.start = 5, .extent = H + 5, .above = sites.image.data};
     assert_ok(b->ctx, apsis_set_stream(b->ctx, stream));
     apsis_emulated_capture(stream);
     REFUSED(map(b, &i, APSIS_AUTO), "workspace must grow");
@@ -72,6 +74,11 @@ static void refused_while_captured(bench *b) {
     REFUSED(apsis_copy(b->ctx, &i.set.image, &outside.set.image), "host memory");
     REFUSED(apsis_alloc(b->ctx, APSIS_DEVICE, &more), "memory");
     REFUSED(apsis_sync(b->ctx), "waited for");
+    apsis_options options = APSIS_OPTIONS_INIT; /* sites in device memory are looked at, on the device or on the host */
+    REFUSED(apsis_slab_distance(b->ctx, &i.set.image, &slab, &i.real.image, NULL, &options), "waited for");
+    options.flags = APSIS_SIGNED;
+    REFUSED(apsis_slab_distance(b->ctx, &i.set.image, &slab, &i.real.image, NULL, &options), "waited for");
+    REFUSED(apsis_slab_summary(b->ctx, &i.set.image, 0, sites.image.data, NULL, NULL), "what a slab tells");
     REFUSED(apsis_set_workspace(b->ctx, NULL, 0), "waited for");
     assert_ok(b->ctx, apsis_set_progress(b->ctx, go_on, NULL));
     REFUSED(map(b, &i, APSIS_AUTO), "progress");
@@ -92,6 +99,7 @@ static void refused_while_captured(bench *b) {
     assert_int_equal(apsis_emulated_violations(), 0);
     apsis_emulated_capture(NULL);
     assert_ok(b->ctx, apsis_set_stream(b->ctx, NULL));
+    frame_close(&sites);
     close_images(&i);
     close_images(&outside);
 }
