@@ -1,9 +1,7 @@
 # The tests of MPI, which ./run reads: with Debian's Open MPI, by CTest, the library that is built for it; with its MPICH what
 # users do, who compile the source that is installed.
-mpi_packages=(libopenmpi-dev openmpi-bin libmpich-dev mpich gfortran python3-mpi4py python3-numpy)
-
 test_mpi() {
-    deps "${mpi_packages[@]}"
+    deps libopenmpi-dev openmpi-bin libmpich-dev mpich gfortran python3-mpi4py python3-numpy
     echo "== mpi"
     if ! configure_and_build test -DAPSIS_WERROR=ON -DAPSIS_HOSTS= -DCMAKE_CUDA_ARCHITECTURES="$(tested_gpu)" -DAPSIS_MPI=ON \
         -DMPI_C_COMPILER=mpicc.openmpi -DMPIEXEC_EXECUTABLE="$(command -v mpirun.openmpi)"; then

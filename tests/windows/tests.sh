@@ -1,5 +1,4 @@
 # The tests on Windows, which ./run reads.
-windows_packages=(g++-mingw-w64-x86-64-posix wine64 dpkg-dev)
 
 # The library for Windows, built here and run by wine: with few random cases, and without the laws of eccentricity, which take
 # most of the time; or the whole suite.
@@ -12,7 +11,7 @@ windows() {
 windows_tests() {
     local -x WINEPREFIX=$PWD/build/windows/wine WINEDEBUG=-all PATH=$PATH:/usr/lib/wine
     local -x PKG_CONFIG_LIBDIR=$PWD/build/windows/root/lib/pkgconfig
-    deps "${windows_packages[@]}"
+    deps g++-mingw-w64-x86-64-posix wine64 dpkg-dev
     mkdir -p "$WINEPREFIX"
     tests/windows/root.sh build/windows >build/windows/root.log 2>&1 || cat build/windows/root.log
     { wineserver -p && wine64 wineboot -i; } >/dev/null 2>&1 || true
