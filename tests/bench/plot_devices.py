@@ -31,7 +31,8 @@ def read(path):
         for row in csv.DictReader(line for line in file if not line.startswith("#")):
             if row["set"] == "u8":
                 size = row["width"] + ("³" if row["group"] == "volume" else "²")
-                curves.setdefault((row["outputs"], row["mask"], size), []).append((int(row["devices"]), float(row["times_one"])))
+                points = curves.setdefault((row["outputs"], row["mask"], size), [])
+                points.append((int(row["devices"]), float(row["times_one"])))
     return curves
 
 

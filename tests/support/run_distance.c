@@ -81,8 +81,8 @@ void put_sites(frame *f, const problem *p) {
     free(pixels);
 }
 
-/** Runs a problem, of the whole image, or if `slab` is not NULL of that slab; one that is found is not given again. */
-static outputs run(bench *b, const problem *p, const given *how, const apsis_slab *slab, bool is_found) {
+/** If `slab` is NULL, of the whole image. */
+outputs run_slab(bench *b, const problem *p, const given *how, const apsis_slab *slab, bool is_found) {
     beyond sites;
     apsis_slab own;
     if (slab) {
@@ -114,11 +114,7 @@ static outputs run(bench *b, const problem *p, const given *how, const apsis_sla
     return taken;
 }
 
-outputs run_distance(bench *b, const problem *p, const given *how) { return run(b, p, how, NULL, false); }
-
-outputs run_slab(bench *b, const problem *p, const given *how, const apsis_slab *slab, bool is_found) {
-    return run(b, p, how, slab, is_found);
-}
+outputs run_distance(bench *b, const problem *p, const given *how) { return run_slab(b, p, how, NULL, false); }
 
 void free_outputs(outputs *out) {
     free(out->distance);

@@ -34,8 +34,8 @@ typedef struct outputs {
 outputs run_distance(bench *b, const problem *p, const given *how);
 
 /** The same of a slab, by apsis_slab_distance: the problem is that of its rows.  The arrays of sites outside of it go to
- *  place_of_columns(); those of the host are poisoned as soon as the call returns.  If it `is_found`, by apsis_slab_summary, the
- *  set is not given again; label images always are. */
+ *  place_of_columns(); those of the host are poisoned as soon as the call returns.  If it `is_found`, by apsis_slab_summary,
+ *  the set is not given again; label images always are. */
 outputs run_slab(bench *b, const problem *p, const given *how, const apsis_slab *slab, bool is_found);
 
 void free_outputs(outputs *out);
