@@ -119,12 +119,28 @@ static bool leads(const problem *p, int64_t i, const int64_t step[3], int64_t *j
     return over && is_within(p, i, step, j);
 }
 
-static void relax(const problem *p, const scale *s, answer *a, queue *q, int64_t i) {
+/** The steps that have a weight: at most those to the 5 x 5 x 5 pixels around. */
+typedef struct steps {
+    int64_t by[125][3], weight[125];
+    int count;
+} steps;
+
+static steps steps_of(const scale *s) {
+    steps all = {.count = 0};
     for (int n = 0; n < 125; ++n) {
-        const int64_t d[3] = {n % 5 - 2, n / 5 % 5 - 2, n / 25 - 2};
-        const int64_t weight = weight_of(s, d), length = a->cost[i] + weight;
+        const int64_t by[3] = {n % 5 - 2, n / 5 % 5 - 2, n / 25 - 2}, weight = weight_of(s, by);
+        if (weight == 0) continue;
+        memcpy(all.by[all.count], by, sizeof by);
+        all.weight[all.count++] = weight;
+    }
+    return all;
+}
+
+static void relax(const problem *p, const steps *all, answer *a, queue *q, int64_t i) {
+    for (int n = 0; n < all->count; ++n) {
+        const int64_t length = a->cost[i] + all->weight[n];
         int64_t j;
-        if (weight == 0 || !leads(p, i, d, &j)) continue;
+        if (!leads(p, i, all->by[n], &j)) continue;
         const bool better = a->cost[j] < 0 || length < a->cost[j] || (length == a->cost[j] && a->nearest[i] < a->nearest[j]);
         if (!better) continue;
         a->cost[j] = length;
@@ -136,6 +152,7 @@ static void relax(const problem *p, const scale *s, answer *a, queue *q, int64_t
 answer solve_paths(const problem *p, const uint8_t *seeds) {
     const int64_t pixels = pixels_of(p);
     const scale s = scale_of(p);
+    const steps all = steps_of(&s);
     answer a = {must_alloc((size_t)pixels * 8), must_alloc((size_t)pixels * 8)};
     queue q = {must_alloc((size_t)pixels * 8), 0, 0, pixels, must_alloc((size_t)pixels)};
     for (int64_t i = 0; i < pixels; ++i) {
@@ -144,7 +161,7 @@ answer solve_paths(const problem *p, const uint8_t *seeds) {
         a.nearest[i] = seed ? i : -1;
         if (seed) enqueue(&q, i);
     }
-    while (q.count > 0) relax(p, &s, &a, &q, dequeue(&q));
+    while (q.count > 0) relax(p, &all, &a, &q, dequeue(&q));
     free(q.pixel);
     free(q.waits);
     return a;
@@ -153,7 +170,7 @@ answer solve_paths(const problem *p, const uint8_t *seeds) {
 /* ---- The farthest ---- */
 
 /** One field.  Lists the pixels that it has visited, and returns how many. */
-static int64_t visit(const problem *p, const scale *s, answer *a, queue *q, int64_t source, int64_t *visited, uint8_t *seen) {
+static int64_t visit(const problem *p, const steps *all, answer *a, queue *q, int64_t source, int64_t *visited, uint8_t *seen) {
     int64_t count = 0;
     a->cost[source] = 0;
     enqueue(q, source);
@@ -161,7 +178,7 @@ static int64_t visit(const problem *p, const scale *s, answer *a, queue *q, int6
         const int64_t i = dequeue(q);
         if (!seen[i]) visited[count++] = i;
         seen[i] = 1;
-        relax(p, s, a, q, i);
+        relax(p, all, a, q, i);
     }
     for (int64_t k = 0; k < count; ++k) seen[visited[k]] = 0;
     return count;
@@ -171,6 +188,7 @@ extremes solve_extremes(const problem *p) {
     const int64_t pixels = pixels_of(p);
     const size_t bytes = (size_t)pixels * 8;
     const scale s = scale_of(p);
+    const steps all = steps_of(&s);
     extremes e = {must_alloc(bytes), must_alloc(bytes), must_alloc((size_t)(pixels + 1) * sizeof(apsis_extent)), 0};
     uint8_t *seen = must_alloc((size_t)pixels);
     int64_t *visited = must_alloc(bytes), *component = must_alloc(bytes);
@@ -181,7 +199,7 @@ extremes solve_extremes(const problem *p) {
     memset(e.farthest, -1, bytes);
     for (int64_t i = 0; i < pixels; ++i) {
         if (!is_member(p, i)) continue;
-        const int64_t count = visit(p, &s, &a, &q, i, visited, seen);
+        const int64_t count = visit(p, &all, &a, &q, i, visited, seen);
         if (!component[i]) e.extent[e.count++] = (apsis_extent){.first = i, .diameter = -1, .radius = 1e300};
         for (int64_t k = 0; k < count; ++k) {
             const int64_t v = visited[k];
