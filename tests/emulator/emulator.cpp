@@ -33,12 +33,14 @@ class Block {
     void run(Index size, size_t shared_bytes, const std::function<void()> &body) {
         const unsigned threads = size.x * size.y * size.z;
         body_ = &body;
-        size_ = size;
         shared_.assign(shared_bytes + 16, RUBBISH);
         while (lanes_.size() < threads) lanes_.emplace_back();
         left_ = threads_ = threads;
         at_barrier_ = sum_ = 0;
-        for (unsigned i = 0; i < threads; ++i) lanes_[i].state = READY;
+        for (unsigned i = 0; i < threads; ++i) {
+            lanes_[i].state = READY;
+            lanes_[i].thread = {i % size.x, i / size.x % size.y, i / size.x / size.y};
+        }
         while (left_ > 0) {
             bool moved = false;
             const unsigned warps = (threads + WARP - 1) / WARP, first = random() % warps;
@@ -77,6 +79,7 @@ class Block {
     enum State { READY, MEETING, AT_BARRIER, GONE };
     struct Lane {
         fiber inside, outside;
+        Index thread;
         State state = GONE;
         Meeting kind;
         unsigned mask, from;
@@ -88,7 +91,7 @@ class Block {
         bool moved = false;
         const unsigned count = std::min(WARP, threads_ - base), first = random() % count;
         for (unsigned i = 0; i < count; ++i) {
-            const unsigned lane = base + (first + i) % count;
+            const unsigned lane = base + (first + i < count ? first + i : first + i - count);
             if (lanes_[lane].state != READY) continue;
             moved = true;
             enter(lane);
@@ -113,7 +116,7 @@ class Block {
                 return std::move(outside);
             });
         now_ = index;
-        thread = {index % size_.x, index / size_.x % size_.y, index / size_.x / size_.y};
+        thread = lane.thread;
         lane.inside = std::move(lane.inside).resume();
     }
 
@@ -127,7 +130,7 @@ class Block {
     bool hold_meeting(unsigned base, unsigned count, const Lane &caller) {
         const unsigned mask = caller.mask & (count == WARP ? ~0u : (1u << count) - 1);
         const Meeting kind = caller.kind;
-        uint64_t value[WARP] = {}, result[WARP];
+        uint64_t value[WARP] = {};
         for (unsigned i = 0; i < count; ++i) {
             if (!(mask >> i & 1)) continue;
             const Lane &lane = lanes_[base + i];
@@ -137,28 +140,26 @@ class Block {
             if (lane.kind != kind || lane.mask != caller.mask) fail("lanes of a warp come to different operations");
             value[i] = lane.value;
         }
+        const uint64_t all = all_of(kind, mask, value);
         for (unsigned i = 0; i < count; ++i) {
             if (!(mask >> i & 1)) continue;
-            if (kind == Meeting::SHUFFLE && !(mask >> lanes_[base + i].from & 1))
-                fail("a shuffle from a lane that is not there");
-            result[i] = result_of(kind, mask, value, i, lanes_[base + i].from);
-        }
-        for (unsigned i = 0; i < count; ++i) {
-            if (!(mask >> i & 1)) continue;
-            lanes_[base + i].value = result[i];
-            lanes_[base + i].state = READY;
+            Lane &lane = lanes_[base + i];
+            if (kind == Meeting::SHUFFLE && !(mask >> lane.from & 1)) fail("a shuffle from a lane that is not there");
+            lane.value = kind == Meeting::SHUFFLE ? value[lane.from]
+                         : kind == Meeting::MATCH ? equal_to(value[i], mask, value)
+                                                  : all;
+            lane.state = READY;
         }
         return true;
     }
 
-    static uint64_t result_of(Meeting kind, unsigned mask, const uint64_t *value, unsigned lane, unsigned from) {
-        if (kind == Meeting::SHUFFLE) return value[from];
+    /// What an operation gives that gives all lanes the same.
+    static uint64_t all_of(Meeting kind, unsigned mask, const uint64_t *value) {
         uint64_t all = kind == Meeting::LEAST || kind == Meeting::AND ? ~uint64_t(0) : 0;
         for (unsigned i = 0; i < WARP; ++i) {
             if (!(mask >> i & 1)) continue;
             switch (kind) {
                 case Meeting::BALLOT: all |= uint64_t(value[i] != 0) << i; break;
-                case Meeting::MATCH: all |= uint64_t(value[i] == value[lane]) << i; break;
                 case Meeting::LEAST: all = std::min(all, value[i]); break;
                 case Meeting::MOST: all = std::max(all, value[i]); break;
                 case Meeting::SUM: all += value[i]; break;
@@ -168,6 +169,12 @@ class Block {
             }
         }
         return all;
+    }
+
+    static uint64_t equal_to(uint64_t one, unsigned mask, const uint64_t *value) {
+        uint64_t lanes = 0;
+        for (unsigned i = 0; i < WARP; ++i) lanes |= uint64_t((mask >> i & 1) && value[i] == one) << i;
+        return lanes;
     }
 
     bool open_barrier() {
@@ -187,7 +194,6 @@ class Block {
     const std::function<void()> *body_ = nullptr;
     std::vector<uint8_t> shared_;
     std::vector<Lane> lanes_;  // fibers are kept for the next block
-    Index size_;
     unsigned threads_ = 0, left_ = 0, now_ = 0, at_barrier_ = 0;
     int sum_ = 0, result_ = 0;
     uint64_t seed_ = 12345;
