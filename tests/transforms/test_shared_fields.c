@@ -28,9 +28,12 @@ static void run(apsis_context *ctx, const problem *p, bool has_farthest, result 
         apsis_eccentricity(ctx, &set, &far, has_farthest ? &farthest : NULL, r->extent, EXTENTS, &r->count, &p->options);
 }
 
-/** Noise and other masks, some of which have large components, and some many. */
+/** Noise and other masks, some of which have large components, and some many; small ones where a field is made from every
+ *  pixel. */
 static problem draw_problem(chance *c, uint8_t *mask, int64_t most) {
     static const double densities[] = {0.5, 0.6, 0.8, 0.95, 1};
+    const bool is_every_source = roll_below(c, 6) == 0;
+    if (is_every_source) most /= 3;
     const bool is_volume = roll_below(c, 4) == 0;
     const int64_t side = most - roll_below(c, most / 4);
     const int64_t size[3] = {is_volume ? most / 4 : side, is_volume ? most / 5 : most, is_volume ? 1 + roll_below(c, 20) : 1};
@@ -39,7 +42,7 @@ static problem draw_problem(chance *c, uint8_t *mask, int64_t most) {
     problem p = new_problem(is_volume ? 3 : 2, size[0], size[1], size[2], mask);
     p.options.flags = (roll_below(c, 3) ? 0 : APSIS_COMPLEMENT) | (is_volume && !roll_below(c, 3) ? APSIS_SLICES : 0);
     p.options.metric = (apsis_metric)roll_below(c, 4);
-    if (roll_below(c, 6) == 0) p.options.method = APSIS_EVERY_SOURCE;
+    if (is_every_source) p.options.method = APSIS_EVERY_SOURCE;
     if (p.options.method == APSIS_AUTO && roll_below(c, 3) == 0) p.options.budget = 1 + roll_below(c, 60);
     if (p.options.metric == APSIS_EUCLIDEAN && roll_below(c, 3) == 0) set_spacing(&p, 1, 300, 1, 1); /* lengths of 64 bits */
     draw_weights(&p, true, c);
