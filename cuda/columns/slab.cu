@@ -15,12 +15,12 @@
 #include <algorithm>
 
 #include "cuda/columns/columns.h"
+#include "cuda/columns/transpose.cuh"
 #include "cuda/runtime/copy.h"
 #include "cuda/runtime/host_number.h"
 #include "cuda/runtime/launch.h"
 #include "cuda/runtime/progress.h"
 #include "cuda/transforms.h"
-#include "runtime/packed.h"
 
 namespace apsis::cuda::columns {
 
@@ -157,16 +157,16 @@ __global__ void __launch_bounds__(BLOCK) turn_words(Columns columns) {
     columns.words[columns.at(item / per_image, strip, item % columns.count)] ^= columns.valid(strip);
 }
 
-/// Writes what is in columns along y as an image of bits.  A thread takes a byte.
+/// Writes what is in columns along y as an image of bits, whose rows are whole words.  A warp takes 32 columns of a strip.  It
+/// reads a word a lane, and each lane writes a word of one row.
 __global__ void __launch_bounds__(BLOCK) write_columns(Columns columns, View to) {
-    const int64_t bytes = (columns.count + 7) / 8, total = bytes * columns.length * columns.images();
-    for (int64_t item = first_item(); item < total; item += item_step()) {
-        const int64_t byte = item % bytes, y = item / bytes % columns.length, image = item / bytes / columns.length;
-        const uint32_t *const words = columns.words + columns.at(image, y / STRIP, byte * 8);
-        const int here = static_cast<int>(min(columns.count - byte * 8, int64_t(8)));
-        uint32_t bits = 0;
-        for (int x = 0; x < here; ++x) bits |= (words[x] >> y % STRIP & 1) << x;
-        to.row(y, image)[byte] = static_cast<uint8_t>(bits);
+    const int64_t across = ceil_div(columns.count, WARP), strips = columns.strips(), total = across * strips * columns.images();
+    const int lane = threadIdx.x % WARP;
+    for (int64_t item = first_item() / WARP; item < total; item += item_step() / WARP) {
+        const int64_t word = item % across, strip = item / across % strips, image = item / across / strips;
+        const int64_t x = word * WARP + lane, y = strip * STRIP + lane;
+        const uint32_t bits = transpose_bits(x < columns.count ? columns.words[columns.at(image, strip, x)] : 0);
+        if (y < columns.length) reinterpret_cast<uint32_t *>(to.row(y, image))[word] = bits;
     }
 }
 
@@ -338,11 +338,13 @@ DistanceJob unpack(const DistanceJob &job, Carver &carver, cudaStream_t stream) 
     const Columns columns = carve_found(job, carver);
     DistanceJob own = job;
     own.is_found = own.complement = false;
-    own.set.type = APSIS_BIT;
-    own.set = packed_like(own.set, nullptr, APSIS_DEVICE);
-    own.set.data = carver.take<uint8_t>(packed_bytes(own.set));
-    const int64_t bytes = packed_bytes(own.set);
-    if (own.set) launch("write_columns", write_columns, ceil_div(bytes, BLOCK), BLOCK, stream, columns, set_of(own));
+    View &set = own.set;
+    const int64_t across = ceil_div(set.size[0], WARP);
+    set.type = APSIS_BIT, set.memory = APSIS_DEVICE;
+    set.stride[0] = 0, set.stride[1] = across * int64_t(sizeof(uint32_t)), set.stride[2] = set.stride[1] * set.size[1];
+    set.data = carver.take<uint8_t>(set.stride[2] * set.size[2]);
+    const int64_t warps = across * columns.strips() * columns.images();
+    if (set) launch("write_columns", write_columns, ceil_div(warps, WARPS), BLOCK, stream, columns, set_of(own));
     return own;
 }
 

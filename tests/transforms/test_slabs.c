@@ -130,9 +130,24 @@ static void random_cuts(bench *b) {
     }
 }
 
+/** Volumes whose slabs take several words across and along their columns, the last ones in part. */
+static void wide_and_deep_ones(bench *b) {
+    static const int64_t size[3] = {45, 3, 90};
+    chance c = {5};
+    uint8_t mask[45 * 3 * 90];
+    for (int i = 0; i < effort(12); ++i) {
+        fill_mask(mask, size, NOISE, 0.01, &c);
+        problem p = new_problem(3, size[0], size[1], size[2], mask);
+        check_random_cuts(b, &p, &PLAIN, &c);
+    }
+}
+
 int main(int argc, char **argv) {
-    static const test_case cases[] = {TEST(every_cut_of_every_2x5, EVERYWHERE), TEST(every_cut_of_small_ones, EVERYWHERE),
-                                      TEST(every_cut_of_every_3x4_ring, EVERYWHERE), TEST(every_cut_of_small_rings, EVERYWHERE),
-                                      TEST(random_cuts, EVERYWHERE)};
+    static const test_case cases[] = {TEST(every_cut_of_every_2x5, EVERYWHERE),
+                                      TEST(every_cut_of_small_ones, EVERYWHERE),
+                                      TEST(every_cut_of_every_3x4_ring, EVERYWHERE),
+                                      TEST(every_cut_of_small_rings, EVERYWHERE),
+                                      TEST(random_cuts, EVERYWHERE),
+                                      TEST(wide_and_deep_ones, EVERYWHERE)};
     return RUN_CASES(cases, argc, argv);
 }
