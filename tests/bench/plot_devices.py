@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Draws how many times faster several devices are than one, from what `bench_devices` prints, as SVG.
 
-    plot_devices.py PICTURE.svg CSV
+    plot_devices.py PICTURE.svg CSV ...
 
 Sets of bytes alone: those of bits take as long."""
 
@@ -24,15 +24,16 @@ def y_of(times):
     return HEIGHT - BOTTOM - (times - 1) / (MOST - 1) * (HEIGHT - TOP - BOTTOM)
 
 
-def read(path):
+def read(paths):
     """Of each map of an image the (devices, times)."""
     curves = {}
-    with open(path, newline="") as file:
-        for row in csv.DictReader(line for line in file if not line.startswith("#")):
-            if row["set"] == "u8":
-                size = row["width"] + ("³" if row["group"] == "volume" else "²")
-                points = curves.setdefault((row["outputs"], row["mask"], size), [])
-                points.append((int(row["devices"]), float(row["times_one"])))
+    for path in paths:
+        with open(path, newline="") as file:
+            for row in csv.DictReader(line for line in file if not line.startswith("#")):
+                if row["set"] == "u8":
+                    size = row["width"] + ("³" if row["group"] == "volume" else "²")
+                    points = curves.setdefault((row["outputs"], row["mask"], size), [])
+                    points.append((int(row["devices"]), float(row["times_one"])))
     return curves
 
 
@@ -47,9 +48,9 @@ def axes():
     yield text((x_of(1) + x_of(MOST)) / 2, HEIGHT - 12, "devices", ' text-anchor="middle" font-weight="bold"')
 
 
-def curves_of(path):
+def curves_of(paths):
     labels = []
-    for (output, mask, size), points in read(path).items():
+    for (output, mask, size), points in read(paths).items():
         name, colour = COLOURS[mask]
         joined = " ".join(f"{x_of(n):.1f},{y_of(times):.1f}" for n, times in points)
         yield f'<polyline points="{joined}" fill="none" stroke="{colour}" stroke-width="1.5"{DASHES[output]}/>'
@@ -64,7 +65,7 @@ def main():
     with open(sys.argv[1], "w") as out:
         out.write("\n".join([
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" font-size="13">',
-            '<rect width="100%" height="100%" fill="white"/>', *axes(), *curves_of(sys.argv[2]), "</svg>"]) + "\n")
+            '<rect width="100%" height="100%" fill="white"/>', *axes(), *curves_of(sys.argv[2:]), "</svg>"]) + "\n")
 
 
 if __name__ == "__main__":
