@@ -142,7 +142,7 @@ const char *waits(const apsis_context &context, const DistanceJob &job) {
     return nullptr;
 }
 const char *waits(const apsis_context &, const ComponentsJob &job) {
-    if (job.as_parts || job.told.is_any) return "what slabs tell is in host memory";
+    if (job.as_parts || job.told.is_any) return "what slabs tell may be in host memory";
     return job.components || job.count ? "components and their count are for the host" : nullptr;
 }
 const char *waits(const apsis_context &, const GeodesicJob &job) {

@@ -292,7 +292,7 @@ apsis_status apsis_slab_distance(apsis_context *context, const apsis_image *set,
     return guard("slab_distance", context, [&] {
         const SlabMap map = check_slab_map(*context, set, slab, distance, "nearest", nearest, options);
         if (map.job.set.pixels() == 0 || (!distance && !nearest)) return;
-        context->refuse_capture("what is outside of a slab is in host memory");
+        context->refuse_capture("what is outside of a slab may be in host memory");
         map.by_labels() ? run_between_labels(*context, map.job, map.slab) : run(*context, map.job);
     });
 }
@@ -304,7 +304,7 @@ apsis_status apsis_slab_voronoi(apsis_context *context, const apsis_image *set, 
         check_complete(read_options(options));
         const SlabMap map = check_slab_map(*context, set, slab, nullptr, "cells", cells, options);
         if (map.job.set.pixels() == 0) return;
-        context->refuse_capture("what is outside of a slab is in host memory");
+        context->refuse_capture("what is outside of a slab may be in host memory");
         map.by_labels() ? run_to_labels(*context, map.job, map.slab, cells, map.options) : run(*context, map.job);
     });
 }

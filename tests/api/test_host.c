@@ -122,7 +122,7 @@ static void kinds_of_memory(bench *b) {
         assert_ok(b->ctx, apsis_alloc(b->ctx, APSIS_DEVICE, &workspace));
         assert_ok(b->ctx, apsis_set_workspace(b->ctx, workspace.data, bytes));
         assert_ok(b->ctx, apsis_distance(b->ctx, images[0], images[1], images[2], NULL));
-        if (set.image.memory == APSIS_HOST) memset(set.image.data, 0, W * H); /* nobody reads it any more */
+        if (set.image.memory == APSIS_HOST) memset(set.image.data, 0, W * H); /* it is read no more */
         move(b, &far, distance, false);
         move(b, &near, nearest, false);
         const outputs out = {distance, nearest};
@@ -182,7 +182,7 @@ static void cancel_between_parts(bench *b, int kind) {
             break;
         }
         assert_fails(b->ctx, st, APSIS_ERROR_CANCELLED, "stop");
-        memset(far.image.data, POISON, W * H * 4); /* nobody writes there any more */
+        memset(far.image.data, POISON, W * H * 4); /* it is written no more */
         assert_ok(b->ctx, apsis_sync(b->ctx));
         for (size_t i = 0; i < W * H * 4; ++i)
             if (((uint8_t *)far.image.data)[i] != POISON) fail_msg("byte %zu was written after the call", i);

@@ -1,6 +1,6 @@
 // The lanes of the fake device: what is queued on them happens as late as the order that was asked for allows.
 //
-// A lane moves when somebody waits for a mark on it, or for all of them, and no farther.  An order that nobody asked for
+// A lane moves when a call waits for a mark on it, or for all of them, and no farther.  An order that was not asked for
 // is one that does not hold: work that should have followed a copy finds poison, a copy out finds what was there before.
 #pragma once
 

@@ -1,4 +1,4 @@
-// The memory of the fake device: host memory that nobody may touch while the device does not work.
+// The memory of the fake device: host memory that faults when it is touched while the device does not work.
 //
 // Every allocation has its own pages with guard pages around them, is filled with poison, and is inaccessible except
 // while it is opened.  No address is ever used twice, so that a stale pointer stays one.

@@ -1,4 +1,4 @@
-/* A file that someone writes to while it is read: preloaded, it appends a byte to in.tif before a call of pread. */
+/* A file that is written to while it is read: preloaded, it appends a byte to in.tif before a call of pread. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <sys/syscall.h>

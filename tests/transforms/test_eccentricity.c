@@ -150,7 +150,7 @@ static void random_label_images(bench *b) { check_random(b, true, 500, 2042); }
 
 /* ---- Schedules ---- */
 
-/** The bytes are the same in a hundred runs, whatever the threads, and whoever is held up: of one large component, and of
+/** The bytes are the same in a hundred runs, whatever the threads, and whichever is held up: of one large component, and of
  *  many small ones, which threads share out. */
 static void random_schedules(bench *b) {
     enum { N = 75, PIXELS = N * N };

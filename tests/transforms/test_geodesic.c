@@ -197,7 +197,7 @@ static void odd_spacings(bench *b) {
 
 /* ---- Schedules ---- */
 
-/** The bytes are the same in a hundred runs, whatever the threads, and whoever is held up: in a volume, and in its slices. */
+/** The bytes are the same in a hundred runs, whatever the threads, and whichever is held up: in a volume, and in its slices. */
 static void random_schedules(bench *b) {
     const int64_t side = effort(10) < 10 ? 51 : 121, size[3] = {side, side, 5}, pixels = 5 * side * side;
     const given how = {.set = APSIS_U8, .distance = APSIS_F64, .nearest = APSIS_I32};
