@@ -18,7 +18,6 @@ import xml.etree.ElementTree
 PLACES = {"ON_CPU": {"cpu"}, "ON_DEVICE_HOST": {"host images"}, "ON_DEVICE": {"device images"}}
 PLACES["WITH_HOST_IMAGES"] = PLACES["ON_CPU"] | PLACES["ON_DEVICE_HOST"]
 PLACES["WITH_DEVICE"] = PLACES["ON_DEVICE_HOST"] | PLACES["ON_DEVICE"]
-PLACES["IN_ITS_MEMORY"] = PLACES["ON_CPU"] | PLACES["ON_DEVICE"]
 PLACES["ON_TWO_GPUS"] = PLACES["ON_DEVICE"]
 PLACES["EVERYWHERE"] = PLACES["ON_CPU"] | PLACES["WITH_DEVICE"]
 WANTED = ["cpu", "fake", "emulated", "asan", "tsan", "windows"]  # a run without any of these is not the whole

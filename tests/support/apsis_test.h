@@ -34,7 +34,6 @@ enum {
     ON_DEVICE = 4,           /* a device context, images in device memory */
     ON_TWO_GPUS = ON_DEVICE, /* for outcomes.py: a case that a machine with one skips */
     WITH_HOST_IMAGES = ON_CPU | ON_DEVICE_HOST,
-    IN_ITS_MEMORY = ON_CPU | ON_DEVICE, /* for cases that take long: the images are where they are computed */
     WITH_DEVICE = ON_DEVICE_HOST | ON_DEVICE,
     EVERYWHERE = 7
 };

@@ -315,13 +315,13 @@ static void options_without_delta(bench *b) {
 }
 
 static const test_case cases[] = {
-    TEST(every_3x3_image, IN_ITS_MEMORY),
+    TEST(every_3x3_image, EVERYWHERE),
     TEST(every_2x2x2_volume, EVERYWHERE),
     TEST(a_ramp_is_connected, EVERYWHERE),
     TEST(differences_do_not_wrap, EVERYWHERE),
     TEST(reals, EVERYWHERE),
     TEST(random_grey, EVERYWHERE),
-    TEST(values_across_tiles, IN_ITS_MEMORY),
+    TEST(values_across_tiles, EVERYWHERE),
     TEST(all_are_near, EVERYWHERE),
     TEST(what_delta_does_not_go_with, EVERYWHERE),
     TEST(slabs_have_no_delta, EVERYWHERE),

@@ -258,8 +258,8 @@ static void labels_that_might_not_fit(bench *b) {
 }
 
 static const test_case cases[] = {
-    TEST(every_3x3_image, IN_ITS_MEMORY),    TEST(every_2x2x2_volume, EVERYWHERE), TEST(values_side_by_side, EVERYWHERE),
-    TEST(random_labels, EVERYWHERE),         TEST(long_and_thin, IN_ITS_MEMORY),   TEST(permuting_values, EVERYWHERE),
+    TEST(every_3x3_image, EVERYWHERE),       TEST(every_2x2x2_volume, EVERYWHERE), TEST(values_side_by_side, EVERYWHERE),
+    TEST(random_labels, EVERYWHERE),         TEST(long_and_thin, EVERYWHERE),      TEST(permuting_values, EVERYWHERE),
     TEST(one_value_is_a_set, EVERYWHERE),    TEST(values_one_by_one, EVERYWHERE),  TEST(what_labels_do_not_go_with, EVERYWHERE),
     TEST(labels_that_might_not_fit, ON_CPU),
 };

@@ -129,7 +129,7 @@ static void random_many_slices(bench *b) {
 
 int main(int argc, char **argv) {
     static const test_case cases[] = {TEST(random_round_holes, EVERYWHERE), TEST(random_rows_of_holes, EVERYWHERE),
-                                      TEST(random_thin, IN_ITS_MEMORY),     TEST(random_wide_rows, EVERYWHERE),
+                                      TEST(random_thin, EVERYWHERE),        TEST(random_wide_rows, EVERYWHERE),
                                       TEST(random_envelopes, EVERYWHERE),   TEST(random_lines, EVERYWHERE),
                                       TEST(random_many_slices, EVERYWHERE)};
     return RUN_CASES(cases, argc, argv);

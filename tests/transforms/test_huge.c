@@ -198,7 +198,7 @@ static void a_huge_batch(bench *b) { check_giant(b, &batch); }
 static void a_huge_volume(bench *b) { check_giant(b, &volume); }
 
 int main(int argc, char **argv) {
-    static const test_case cases[] = {TEST(a_huge_plane, IN_ITS_MEMORY), TEST(a_huge_batch, IN_ITS_MEMORY),
+    static const test_case cases[] = {TEST(a_huge_plane, ON_CPU | ON_DEVICE), TEST(a_huge_batch, ON_CPU | ON_DEVICE),
                                       TEST(a_huge_volume, ON_DEVICE), TEST(huge_cells_are_connected, ON_DEVICE)};
     return RUN_CASES(cases, argc, argv);
 }

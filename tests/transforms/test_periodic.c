@@ -215,7 +215,7 @@ static void wrong_arguments(bench *b) {
 int main(int argc, char **argv) {
     static const test_case cases[] = {
         TEST(every_3x4_set, EVERYWHERE),
-        TEST(every_3x3_label_image, IN_ITS_MEMORY),
+        TEST(every_3x3_label_image, EVERYWHERE),
         TEST(small_volumes, EVERYWHERE),
         TEST(random_components, EVERYWHERE),
         TEST(random_grey_components, EVERYWHERE),

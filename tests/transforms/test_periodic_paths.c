@@ -287,9 +287,9 @@ static void wrong_arguments(bench *b) {
 
 int main(int argc, char **argv) {
     static const test_case cases[] = {
-        TEST(every_3x4_set, EVERYWHERE),    TEST(every_3x3_label_image, IN_ITS_MEMORY), TEST(small_volumes, EVERYWHERE),
-        TEST(random_geodesic, EVERYWHERE),  TEST(random_eccentricity, EVERYWHERE),      TEST(tilings, EVERYWHERE),
-        TEST(a_full_torus, EVERYWHERE),     TEST(larger_shapes, IN_ITS_MEMORY),         TEST(a_very_long_path, EVERYWHERE),
+        TEST(every_3x4_set, EVERYWHERE),    TEST(every_3x3_label_image, EVERYWHERE), TEST(small_volumes, EVERYWHERE),
+        TEST(random_geodesic, EVERYWHERE),  TEST(random_eccentricity, EVERYWHERE),   TEST(tilings, EVERYWHERE),
+        TEST(a_full_torus, EVERYWHERE),     TEST(larger_shapes, EVERYWHERE),         TEST(a_very_long_path, EVERYWHERE),
         TEST(random_schedules, EVERYWHERE), TEST(wrong_arguments, EVERYWHERE),
     };
     return RUN_CASES(cases, argc, argv);
