@@ -172,7 +172,7 @@ static void steep_spacings(bench *b) {
 
 int main(int argc, char **argv) {
     static const test_case cases[] = {TEST(far_volumes, EVERYWHERE),        TEST(random_gaps, EVERYWHERE),
-                                      TEST(ends_of_reach, EVERYWHERE),      TEST(ranges_of_offsets, IN_ITS_MEMORY),
+                                      TEST(ends_of_reach, EVERYWHERE),      TEST(ranges_of_offsets, EVERYWHERE),
                                       TEST(random_holes, EVERYWHERE),       TEST(steep_spacings, EVERYWHERE),
                                       TEST(lines_without_sites, EVERYWHERE)};
     return RUN_CASES(cases, argc, argv);

@@ -352,8 +352,8 @@ static void a_dense_table(bench *b) {
 static const test_case cases[] = {
     TEST(every_3x3_image, EVERYWHERE),   TEST(every_2x2x2_volume, EVERYWHERE),
     TEST(random_statistics, EVERYWHERE), TEST(random_contacts, EVERYWHERE),
-    TEST(long_and_thin, EVERYWHERE),     TEST(noise_in_parts, IN_ITS_MEMORY),
-    TEST(values_in_parts, EVERYWHERE),   TEST(pairs_in_parts, IN_ITS_MEMORY),
+    TEST(long_and_thin, EVERYWHERE),     TEST(noise_in_parts, EVERYWHERE),
+    TEST(values_in_parts, EVERYWHERE),   TEST(pairs_in_parts, EVERYWHERE),
     TEST(flipping_axes, EVERYWHERE),     TEST(permuting_values, EVERYWHERE),
     TEST(sums_of_areas, EVERYWHERE),     TEST(a_value_for_each_pixel, EVERYWHERE),
     TEST(values_that_touch, EVERYWHERE), TEST(a_corner_alone_has_no_area, EVERYWHERE),
