@@ -1,7 +1,7 @@
 // A device for machines without one: it takes the place of the CUDA back end when the tests are linked.
 //
-// Its memory faults when anything but the device touches it (fake_memory.h); it refuses a host pointer given for a device one
-// and the other way round; what is queued on it happens as late as it may (fake_lanes.h); scratch memory and outputs are
+// Its memory faults when anything but the device touches it (memory.h); it refuses a host pointer given for a device one
+// and the other way round; what is queued on it happens as late as it may (lanes.h); scratch memory and outputs are
 // poisoned before each transform.  The arithmetic is that of the CPU back end.
 #include <algorithm>
 #include <cstring>
