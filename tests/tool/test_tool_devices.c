@@ -38,20 +38,24 @@ static void assert_same(const char *words, const char *one, const char *other) {
     if (exists(other) && shell(line)) fail_msg("%s: %s differs from %s: %s", words, one, other, out_text);
 }
 
-/* Runs a line on the CPU, and then on devices, at once and within half of the memory that this takes; on one and on four where
- * a process takes long to start. */
+/* What --devices is, and what is told of it. */
+static const char *const kDevices[][2] = {{"0", "\"devices\": [0]"},
+                                          {"all", "\"devices\": [0]"},
+                                          {"0,0", "\"devices\": [0, 0]"},
+                                          {"0,0,0,0", "\"devices\": [0, 0, 0, 0]"}};
+
+/* The next of them: where a process takes long to start, the last one follows the first. */
+static int after(int d) { return getenv("APSIS_TEST_SHARE") ? d + 3 : d + 1; }
+
+/* Runs a line on the CPU, and then on devices, at once and within half of the memory that this takes. */
 static void compare(const char *words) {
-    static const char *const devices[][2] = {{"0", "\"devices\": [0]"},
-                                             {"all", "\"devices\": [0]"},
-                                             {"0,0", "\"devices\": [0, 0]"},
-                                             {"0,0,0,0", "\"devices\": [0, 0, 0, 0]"}};
     succeed("%s whole.tif --overwrite --device cpu", words);
     if (exists("which.tif")) rename("which.tif", "whole-which.tif");
     if (exists("which.csv")) rename("which.csv", "whole-which.csv");
     setenv("LD_PRELOAD", APSIS_FAKE, 1);
-    for (int d = 0; d < 4; d += getenv("APSIS_TEST_SHARE") ? 3 : 1) {
-        succeed("%s out.tif --overwrite --json --devices %s", words, devices[d][0]);
-        assert_in(out_text, devices[d][1]);
+    for (int d = 0; d < 4; d = after(d)) {
+        succeed("%s out.tif --overwrite --json --devices %s", words, kDevices[d][0]);
+        assert_in(out_text, kDevices[d][1]);
         const long long slabs = number_after(out_text, "\"slabs\": "), memory = number_after(out_text, "\"memory\": ");
         const bool is_whole = strstr(words, "--method");
         const bool is_cut = !is_whole && (!strstr(words, "--connected") || slabs > 1);
@@ -61,7 +65,7 @@ static void compare(const char *words) {
             assert_same(words, "which.tif", "whole-which.tif");
             assert_same(words, "which.csv", "whole-which.csv");
             if (!is_cut || again) break;
-            const int code = run("%s out.tif --overwrite --json --devices %s --memory %lld", words, devices[d][0], memory / 2);
+            const int code = run("%s out.tif --overwrite --json --devices %s --memory %lld", words, kDevices[d][0], memory / 2);
             assert_true(code == 0 || code == 14);
             if (code) break;
             assert_true(number_after(out_text, "\"slabs\": ") > slabs);
@@ -124,17 +128,16 @@ static void draw_labels(int width, int height, int pages, int side) {
 }
 
 static void compare_tables(const char *words, bool is_whole) {
-    static const char *const devices[] = {"0", "all", "0,0", "0,0,0,0"};
     succeed("%s --output whole.csv --overwrite --device cpu", words);
     setenv("LD_PRELOAD", APSIS_FAKE, 1);
-    for (int d = 0; d < 4; d += getenv("APSIS_TEST_SHARE") ? 3 : 1) {
-        succeed("%s --output out.csv --overwrite --json --devices %s", words, devices[d]);
+    for (int d = 0; d < 4; d = after(d)) {
+        succeed("%s --output out.csv --overwrite --json --devices %s", words, kDevices[d][0]);
         const long long slabs = number_after(out_text, "\"slabs\": "), memory = number_after(out_text, "\"memory\": ");
         assert_true(is_whole ? slabs == 1 : slabs >= d);
         assert_same(words, "out.csv", "whole.csv");
         for (int share = 2; share <= 6 && !is_whole; ++share) {
-            const int code =
-                run("%s --output out.csv --overwrite --json --devices %s --memory %lld", words, devices[d], memory * share / 4);
+            const int code = run("%s --output out.csv --overwrite --json --devices %s --memory %lld", words, kDevices[d][0],
+                                 memory * share / 4);
             assert_true(code == 0 || code == 14);
             if (code == 0) assert_same(words, "out.csv", "whole.csv");
         }

@@ -121,8 +121,8 @@ static void random_labels(bench *b) {
 }
 
 static void long_and_thin(bench *b) {
-    static const int64_t sizes[][3] = {{20000, 1, 1}, {1, 20000, 1},  {1, 1, 9000}, {9000, 3, 1},
-                                       {4, 3, 3000},  {140000, 2, 1}, {2, 2, 9000}};
+    static const int64_t sizes[][3] = {{50000, 1, 1}, {1, 50000, 1},  {1, 1, 20000}, {20000, 3, 1},
+                                       {4, 3, 9000},  {140000, 3, 1}, {2, 2, 20000}};
     chance c = {12};
     for (int i = 0; i < COUNT(sizes); ++i) {
         problem p = labels_problem(sizes[i][2] > 1 ? 3 : 2, sizes[i][0], sizes[i][1], sizes[i][2], NULL, 1 + i % 2);

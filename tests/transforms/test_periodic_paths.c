@@ -190,7 +190,7 @@ static void a_full_torus(bench *b) {
 
 /** Larger components than a block of 4096 pixels, with and without farthest pixels, as a field from every pixel gives it. */
 static void larger_shapes(bench *b) {
-    const int64_t side = effort(10) < 10 ? 34 : 76, size[3] = {side, side, 1};
+    const int64_t side = effort(10) < 10 ? 34 : 100, size[3] = {side, side, 1};
     chance c = {2705};
     uint8_t *mask = must_alloc((size_t)(side * side));
     for (int i = 0; i < effort(6); ++i) {
@@ -239,7 +239,7 @@ static void random_schedules(bench *b) {
     int64_t count;
     outputs want = run_eccentricity(b, &p, &BOTH, NULL, 0, &count);
     assert_ok(b->ctx, apsis_set_progress(b->ctx, disturb, &c));
-    for (int run = 0; run < effort(16); ++run) {
+    for (int run = 0; run < effort(30); ++run) {
         assert_ok(b->ctx, apsis_set_threads(b->ctx, 1 + run % 4));
         outputs out = run_eccentricity(b, &p, &BOTH, NULL, 0, &count);
         assert_memory_equal(out.distance, want.distance, pixels * sizeof(double));

@@ -28,12 +28,9 @@ static void run(apsis_context *ctx, const problem *p, bool has_farthest, result 
         apsis_eccentricity(ctx, &set, &far, has_farthest ? &farthest : NULL, r->extent, EXTENTS, &r->count, &p->options);
 }
 
-/** Noise and other masks, some of which have large components, and some many; small ones where a field is made from every
- *  pixel. */
+/** Noise and other masks, some of which have large components, and some many. */
 static problem draw_problem(chance *c, uint8_t *mask, int64_t most) {
     static const double densities[] = {0.5, 0.6, 0.8, 0.95, 1};
-    const bool is_every_source = roll_below(c, 6) == 0;
-    if (is_every_source) most /= 3;
     const bool is_volume = roll_below(c, 4) == 0;
     const int64_t side = most - roll_below(c, most / 4);
     const int64_t size[3] = {is_volume ? most / 4 : side, is_volume ? most / 5 : most, is_volume ? 1 + roll_below(c, 20) : 1};
@@ -42,8 +39,7 @@ static problem draw_problem(chance *c, uint8_t *mask, int64_t most) {
     problem p = new_problem(is_volume ? 3 : 2, size[0], size[1], size[2], mask);
     p.options.flags = (roll_below(c, 3) ? 0 : APSIS_COMPLEMENT) | (is_volume && !roll_below(c, 3) ? APSIS_SLICES : 0);
     p.options.metric = (apsis_metric)roll_below(c, 4);
-    if (is_every_source) p.options.method = APSIS_EVERY_SOURCE;
-    if (p.options.method == APSIS_AUTO && roll_below(c, 3) == 0) p.options.budget = 1 + roll_below(c, 60);
+    if (roll_below(c, 3) == 0) p.options.budget = 1 + roll_below(c, 60);
     if (p.options.metric == APSIS_EUCLIDEAN && roll_below(c, 3) == 0) set_spacing(&p, 1, 300, 1, 1); /* lengths of 64 bits */
     draw_weights(&p, true, c);
     return p;
@@ -66,8 +62,7 @@ static void check_devices(bench *b, int problems, int64_t side) {
     for (int count = 2; count <= 3; ++count) {
         apsis_context *several = open_devices(b, count);
         for (int i = 0; i < 2 + effort(problems); ++i) {
-            problem p = draw_problem(&c, mask, side);
-            p.options.method = APSIS_AUTO;
+            const problem p = draw_problem(&c, mask, side);
             const bool has_farthest = roll_below(&c, 2);
             run(b->ctx, &p, has_farthest, want);
             run(several, &p, has_farthest, got);
@@ -224,7 +219,10 @@ static void random_ranks(bench *b) {
     for (int ranks = 1; ranks <= MOST; ++ranks) {
         open_members(members, ranks);
         for (int i = 0; i < effort(25) || i < 8; ++i) { /* so many that some are shared */
-            const problem p = draw_problem(&c, mask, 90);
+            const bool is_every_source = roll_below(&c, 6) == 0;
+            /* A field from every pixel takes long: those are of small images. */
+            problem p = draw_problem(&c, mask, is_every_source ? 30 : 90);
+            if (is_every_source) p.options.method = APSIS_EVERY_SOURCE, p.options.budget = 0;
             const bool has_farthest = roll_below(&c, 2);
             run(b->ctx, &p, has_farthest, want);
             run_members(members, ranks, &p, has_farthest, -1, 0);
