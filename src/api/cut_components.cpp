@@ -2,17 +2,49 @@
 //
 // The slabs tell each other what those of apsis.h do, so the labels are those of the whole image, byte for byte.  Where slabs
 // have more components than there is room for at first, their set crosses to the device once more.
+//
+// Where faces alone are told, and the first device can read the memory of the others, faces stay on the devices, and the first
+// one joins them: of noise, 32768^2 on two, the host took 3 of 59 ms for that.
 #include "api/cut.h"
 
 namespace apsis {
 namespace {
+
+/// Numbers in a device's memory.
+class DeviceNumbers {
+  public:
+    DeviceNumbers() = default;
+    DeviceNumbers(apsis_context &context, int64_t count)
+        : context_(&context),
+          bytes_(static_cast<size_t>(count) * sizeof(int64_t)),
+          data_(static_cast<int64_t *>(context.allocate(APSIS_DEVICE, bytes_))) {}
+    DeviceNumbers(DeviceNumbers &&other) noexcept { *this = std::move(other); }
+    DeviceNumbers &operator=(DeviceNumbers &&other) noexcept {
+        std::swap(context_, other.context_), std::swap(bytes_, other.bytes_), std::swap(data_, other.data_);
+        return *this;
+    }
+    ~DeviceNumbers() {
+        if (data_) context_->release(APSIS_DEVICE, data_, bytes_);
+    }
+
+    int64_t *data() const { return data_; }
+
+  private:
+    apsis_context *context_ = nullptr;
+    size_t bytes_ = 0;
+    int64_t *data_ = nullptr;
+};
 
 class ComponentsCut : Cut {
   public:
     ComponentsCut(apsis_context &context, const ComponentsJob &job, int64_t each)
         : Cut(context, job.set, job.axes - 1, each),
           job_(job),
-          slab_(static_cast<size_t>(slabs_)) {}
+          slab_(static_cast<size_t>(slabs_)) {
+        joins_on_device_ = workers_.count() > 1 && !needs_parts() && job.columns() > 0;
+        for (size_t i = 1; i < workers_.count(); ++i)
+            joins_on_device_ = joins_on_device_ && workers_[0].backend->can_read(*workers_[i].backend);
+    }
 
     void run() {
         workers_.run(0, job_.labels ? SHARE_PARTS : 1,
@@ -34,6 +66,7 @@ class ComponentsCut : Cut {
     /// What a slab tells, and is told; `is` points to it.
     struct SlabLabels {
         std::vector<int64_t> first, last, numbers;
+        DeviceNumbers first_on_device, last_on_device;
         std::vector<apsis_part> parts;
         apsis_slab_labels is = {};
     };
@@ -43,13 +76,14 @@ class ComponentsCut : Cut {
     void find_parts(apsis_context &context, int64_t k) {
         SlabLabels &slab = slab_[k];
         slab.is.start = start_of(k), slab.is.rows = rows_of(k);
-        const auto face = [&](std::vector<int64_t> &numbers) {
-            numbers.resize(static_cast<size_t>(job_.columns()));
-            return numbers.data();
+        const auto face = [&](std::vector<int64_t> &on_host, DeviceNumbers &on_device) {
+            if (joins_on_device_) return (on_device = DeviceNumbers(context, job_.columns())).data();
+            on_host.resize(static_cast<size_t>(job_.columns()));
+            return on_host.data();
         };
         const bool is_ring = job_.periodic.along[axis_];
-        if (is_ring || k > 0) slab.is.first = face(slab.first);
-        if (is_ring || k + 1 < slabs_) slab.is.last = face(slab.last);
+        if (is_ring || k > 0) slab.is.first = face(slab.first, slab.first_on_device);
+        if (is_ring || k + 1 < slabs_) slab.is.last = face(slab.last, slab.last_on_device);
         if (set_of(k).pixels() == 0) return;
         ComponentsJob parts = without_selection();
         parts.set = set_of(k);
@@ -79,12 +113,16 @@ class ComponentsCut : Cut {
         static_cast<ComponentsJob &>(join) = job_;
         join.slabs = told.data();
         join.slab_count = slabs_;
-        Arena arena(Arena::threads_for(workers_[0].threads));
-        const int64_t count = slabs::join(join, arena);
+        const int64_t count = joins_on_device_ ? apsis::run(workers_[0], join) : join_on_host(join);
         for (int64_t k = 0; k < slabs_; ++k) slab_[k].is = told[k];
         apsis_slab_measure(std::min(count, job_.capacity), reinterpret_cast<const apsis_part *>(job_.components),
                            job_.components);
         return count;
+    }
+
+    int64_t join_on_host(const JoinJob &join) {
+        Arena arena(Arena::threads_for(workers_[0].threads));
+        return slabs::join(join, arena);
     }
 
     ComponentsJob labels_job(const apsis_context &context, int64_t k) {
@@ -109,6 +147,7 @@ class ComponentsCut : Cut {
 
     const ComponentsJob &job_;
     std::vector<SlabLabels> slab_;
+    bool joins_on_device_;
 };
 
 }  // namespace
