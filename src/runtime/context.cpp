@@ -25,6 +25,7 @@ apsis_context::~apsis_context() {
     }
     drop_workspace();
     drop_staging();
+    drop_faces();
 }
 
 void *apsis_context::allocate(apsis_memory memory, size_t bytes) {
@@ -98,6 +99,19 @@ void apsis_context::drop_staging() noexcept {
     staging_bytes_ = 0;
 }
 
+void *apsis_context::faces(size_t bytes) {
+    if (bytes <= faces_bytes_) return faces_;
+    drop_faces();
+    faces_ = allocate(own_memory(), bytes);
+    faces_bytes_ = bytes;
+    log("faces: %zu bytes", bytes);
+    return faces_;
+}
+
+void apsis_context::drop_faces() noexcept {
+    release(own_memory(), std::exchange(faces_, nullptr), std::exchange(faces_bytes_, 0));
+}
+
 void apsis_context::set_workspace(void *memory, size_t bytes) {
     if (reinterpret_cast<uintptr_t>(memory) % Carver::SLOT)
         throw Error(APSIS_ERROR_ARGUMENT, "memory is at %p, but must be aligned to %zu bytes", memory, Carver::SLOT);
@@ -113,10 +127,9 @@ void apsis_context::set_allocator(apsis_alloc_fn allocate_fn, apsis_free_fn rele
     if (!allocate_fn != !release_fn)
         throw Error(APSIS_ERROR_ARGUMENT, "%s is NULL, but %s is not", allocate_fn ? "release" : "allocate",
                     allocate_fn ? "allocate" : "release");
-    if (!workspace_is_callers_) {
-        backend->sync();
-        drop_workspace();
-    }
+    if (!workspace_is_callers_ || faces_) backend->sync();
+    if (!workspace_is_callers_) drop_workspace();
+    drop_faces();
     allocate_fn_ = allocate_fn;
     release_fn_ = release_fn;
     allocator_user_ = user;

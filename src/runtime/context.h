@@ -39,6 +39,9 @@ struct apsis_context {
     /// It is kept, but holds nothing between calls.
     void *staging(size_t bytes);
 
+    /// At least this much memory of the back end, for faces of slabs while devices share a call.  It is kept likewise.
+    void *faces(size_t bytes);
+
     /// Throws APSIS_ERROR_UNSUPPORTED if the stream is being captured.  `why` says what makes that impossible.
     void refuse_capture(const char *why) const;
 
@@ -63,6 +66,7 @@ struct apsis_context {
     void drop_workspace() noexcept;
     void drop_spare() noexcept;
     void drop_staging() noexcept;
+    void drop_faces() noexcept;
 
     void *workspace_ = nullptr;
     size_t workspace_bytes_ = 0;
@@ -71,6 +75,8 @@ struct apsis_context {
     size_t spare_bytes_ = 0;
     void *staging_ = nullptr;
     size_t staging_bytes_ = 0;
+    void *faces_ = nullptr;
+    size_t faces_bytes_ = 0;
     apsis_alloc_fn allocate_fn_ = nullptr;
     apsis_free_fn release_fn_ = nullptr;
     void *allocator_user_ = nullptr;
