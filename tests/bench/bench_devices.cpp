@@ -208,7 +208,7 @@ class Devices {
             if (wanted.labels) allocate(w.labels, whole.index_type());
             if (!fits) return "no memory";
             const apsis_image from = whole.host(w.start, w.rows);
-            check(w.context, apsis_copy(w.context, &from, &w.set));
+            if (!has_memory(w.context, apsis_copy(w.context, &from, &w.set))) return "no memory";
             check(w.context, apsis_sync(w.context));
             for (Rows *told : {&w.first, &w.last})
                 told->resize(w.context, wanted.statistics ? APSIS_HOST : w.memory(), whole.columns());
@@ -219,7 +219,7 @@ class Devices {
             if (i > 0) w.told.first = w.first.data();
             if (i + 1 < devices) w.told.last = w.last.data();
             if (wanted.statistics) {
-                check(w.context, apsis_slab_parts(w.context, &w.set, &w.told, NULL));
+                if (!has_memory(w.context, apsis_slab_parts(w.context, &w.set, &w.told, NULL))) return "no memory";
                 if (w.told.count * static_cast<int64_t>(devices) > MOST_PARTS) return "too many components for statistics";
                 w.parts.resize(static_cast<size_t>(w.told.count));
             }
