@@ -16,20 +16,15 @@ class ComponentsCut : Cut {
     ComponentsCut(apsis_context &context, const ComponentsJob &job, int64_t each)
         : Cut(context, job.set, job.axes - 1, each),
           job_(job),
-          slab_(static_cast<size_t>(slabs_)),
-          faces_(workers_.count()) {
+          slab_(static_cast<size_t>(slabs_)) {
         joins_on_device_ = workers_.count() > 1 && !needs_parts() && job.columns() > 0 && !context.has_callers_workspace();
         for (size_t i = 1; i < workers_.count(); ++i)
             joins_on_device_ = joins_on_device_ && workers_[0].backend->can_read(*workers_[i].backend);
     }
 
     void run() {
-        workers_.run(0, job_.labels ? SHARE_PARTS : 1, [&](size_t i) {
-            const int64_t numbers = job_.columns() * 2 * each_;
-            if (joins_on_device_)
-                faces_[i] = static_cast<int64_t *>(workers_[i].faces(static_cast<size_t>(numbers) * sizeof(int64_t)));
-            each_slab(i, [&](int64_t k) { find_parts(i, k); });
-        });
+        workers_.run(0, job_.labels ? SHARE_PARTS : 1,
+                     [&](size_t i) { each_slab(i, [&](int64_t k) { find_parts(workers_[i], k); }); });
         const int64_t count = join();
         if (job_.count) *job_.count = count;
         if (!job_.labels) return;
@@ -54,21 +49,21 @@ class ComponentsCut : Cut {
     bool needs_parts() const { return job_.by_value || job_.selects() || job_.capacity > 0; }
 
     /// The memory of a face of a slab: its first row, or its last.
-    int64_t *face_of(size_t worker, int64_t k, bool is_last) {
-        SlabLabels &slab = slab_[k];
-        if (joins_on_device_) return faces_[worker] + job_.columns() * (k % each_ * 2 + is_last);
-        std::vector<int64_t> &numbers = is_last ? slab.last : slab.first;
-        numbers.resize(static_cast<size_t>(job_.columns()));
+    int64_t *face_of(apsis_context &context, int64_t k, bool is_last) {
+        const auto columns = static_cast<size_t>(job_.columns()), all = 2 * columns * static_cast<size_t>(each_);
+        if (joins_on_device_)
+            return static_cast<int64_t *>(context.faces(all * sizeof(int64_t))) + job_.columns() * (k % each_ * 2 + is_last);
+        std::vector<int64_t> &numbers = is_last ? slab_[k].last : slab_[k].first;
+        numbers.resize(columns);
         return numbers.data();
     }
 
-    void find_parts(size_t worker, int64_t k) {
-        apsis_context &context = workers_[worker];
+    void find_parts(apsis_context &context, int64_t k) {
         SlabLabels &slab = slab_[k];
         slab.is.start = start_of(k), slab.is.rows = rows_of(k);
         const bool is_ring = job_.periodic.along[axis_];
-        if (is_ring || k > 0) slab.is.first = face_of(worker, k, false);
-        if (is_ring || k + 1 < slabs_) slab.is.last = face_of(worker, k, true);
+        if (is_ring || k > 0) slab.is.first = face_of(context, k, false);
+        if (is_ring || k + 1 < slabs_) slab.is.last = face_of(context, k, true);
         if (set_of(k).pixels() == 0) return;
         ComponentsJob parts = without_selection();
         parts.set = set_of(k);
@@ -133,7 +128,6 @@ class ComponentsCut : Cut {
     const ComponentsJob &job_;
     std::vector<SlabLabels> slab_;
     bool joins_on_device_;
-    std::vector<int64_t *> faces_;  // [worker]: where joins_on_device_, those of its slabs in its memory
 };
 
 }  // namespace

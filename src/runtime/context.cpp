@@ -127,8 +127,10 @@ void apsis_context::set_allocator(apsis_alloc_fn allocate_fn, apsis_free_fn rele
     if (!allocate_fn != !release_fn)
         throw Error(APSIS_ERROR_ARGUMENT, "%s is NULL, but %s is not", allocate_fn ? "release" : "allocate",
                     allocate_fn ? "allocate" : "release");
-    if (!workspace_is_callers_ || faces_) backend->sync();
-    if (!workspace_is_callers_) drop_workspace();
+    if (!workspace_is_callers_) {
+        backend->sync();
+        drop_workspace();
+    }
     drop_faces();
     allocate_fn_ = allocate_fn;
     release_fn_ = release_fn;

@@ -39,7 +39,8 @@ struct apsis_context {
     /// It is kept, but holds nothing between calls.
     void *staging(size_t bytes);
 
-    /// At least this much memory of the back end, for faces of slabs while devices share a call.  It is kept likewise.
+    /// At least this much memory of the back end, for faces of slabs while devices share a call.  It is kept likewise,
+    /// and calls that use it are done when they return.
     void *faces(size_t bytes);
 
     /// Throws APSIS_ERROR_UNSUPPORTED if the stream is being captured.  `why` says what makes that impossible.
