@@ -263,18 +263,19 @@ template <class Length>
 __device__ uint32_t walk_to_hub(const Pairs<Length> &pairs, const Length *field, uint32_t pixel, Length length) {
     const Raster &raster = pairs.ranks.raster;
     const int lane = threadIdx.x % WARP;
-    const Length weight = static_cast<Length>(lane < pairs.moves.count ? pairs.moves.weight[lane] : 0);
+    const bool has_move = lane < pairs.moves.count;
+    const Raster::Place move = pairs.moves.move(has_move ? lane : 0);
+    const Length weight = static_cast<Length>(has_move ? pairs.moves.weight[lane] : 0);
     const double until = along(pairs.moves.axes) * static_cast<double>(length);
     Raster::Place at = raster.place(pixel);
     while (static_cast<double>(length) > until) {
-        const uint32_t to = lane < pairs.moves.count ? pairs.moves.target(raster, at, lane) : NO_PIXEL;
-        const uint32_t ways = __ballot_sync(ALL_LANES, to != NO_PIXEL && field[pairs.cell_of(to)] == length - weight);
-        const int way = __ffs(ways) - 1;
+        const Raster::Place to = pairs.moves.place(raster, at, move);
+        const bool is_way = has_move && raster.holds(to) && field[pairs.shape.cell_of(to.x, to.y, to.z)] == length - weight;
+        const int way = __ffs(__ballot_sync(ALL_LANES, is_way)) - 1;
         length -= __shfl_sync(ALL_LANES, weight, way);
-        pixel = __shfl_sync(ALL_LANES, to, way);
-        at = raster.place(pixel);
+        at = {__shfl_sync(ALL_LANES, to.x, way), __shfl_sync(ALL_LANES, to.y, way), __shfl_sync(ALL_LANES, to.z, way)};
     }
-    return pixel;
+    return raster.pixel(at);
 }
 
 /// Where a bound was loose, chooses a pixel on the way to the witness as a hub.

@@ -20,6 +20,11 @@ struct Raster {
         int32_t x, y, z;
     };
     APSIS_BOTH int64_t pixels() const { return int64_t(width) * height * depth; }
+    APSIS_BOTH bool holds(const Place &at) const {
+        return static_cast<uint32_t>(at.x) < width && static_cast<uint32_t>(at.y) < height &&
+               static_cast<uint32_t>(at.z) < depth;
+    }
+    APSIS_BOTH uint32_t pixel(const Place &at) const { return (at.z * height + at.y) * width + at.x; }
     APSIS_BOTH Place place(uint32_t pixel) const {
         const uint32_t row = pixel / width, z = row / height;
         return {static_cast<int32_t>(pixel - row * width), static_cast<int32_t>(row - z * height), static_cast<int32_t>(z)};
@@ -51,21 +56,19 @@ struct Moves {
             weight[count++] = steps.weight[kind];
         }
     }
-    /// The pixel that a move leads to, or NO_PIXEL if it leaves the image.
-    APSIS_BOTH uint32_t target(const Raster &raster, const Raster::Place &from, int k) const {
-        const uint32_t x = static_cast<uint32_t>(from.x + by[k][0]), y = static_cast<uint32_t>(from.y + by[k][1]),
-                       z = static_cast<uint32_t>(from.z + by[k][2]);
-        if (x < raster.width && y < raster.height && z < raster.depth) return (z * raster.height + y) * raster.width + x;
-        return is_periodic ? target_across(raster, from, k) : NO_PIXEL;
+    APSIS_BOTH Raster::Place move(int k) const { return {by[k][0], by[k][1], by[k][2]}; }
+    /// Where a move leads: beyond the image, if it leaves it.
+    APSIS_BOTH Raster::Place place(const Raster &raster, const Raster::Place &from, const Raster::Place &move) const {
+        const Raster::Place to = {from.x + move.x, from.y + move.y, from.z + move.z};
+        if (!is_periodic || raster.holds(to)) return to;
+        return {static_cast<int32_t>(periodic.wrap(0, to.x, raster.width)),
+                static_cast<int32_t>(periodic.wrap(1, to.y, raster.height)),
+                static_cast<int32_t>(periodic.wrap(2, to.z, raster.depth))};
     }
-
-  private:
-    /// The same across the seams of an image that closes on itself.
-    APSIS_BOTH uint32_t target_across(const Raster &raster, const Raster::Place &from, int k) const {
-        const int64_t x = periodic.wrap(0, from.x + by[k][0], raster.width),
-                      y = periodic.wrap(1, from.y + by[k][1], raster.height),
-                      z = periodic.wrap(2, from.z + by[k][2], raster.depth);
-        return x < 0 || y < 0 || z < 0 ? NO_PIXEL : static_cast<uint32_t>((z * raster.height + y) * raster.width + x);
+    /// The pixel there, or NO_PIXEL.
+    APSIS_BOTH uint32_t target(const Raster &raster, const Raster::Place &from, int k) const {
+        const Raster::Place to = place(raster, from, move(k));
+        return raster.holds(to) ? raster.pixel(to) : NO_PIXEL;
     }
 };
 
