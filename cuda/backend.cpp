@@ -18,6 +18,7 @@
 #include "runtime/join_job.h"
 #include "runtime/measures_job.h"
 #include "runtime/packed.h"
+#include "runtime/surfaces.h"
 
 namespace apsis {
 
@@ -315,6 +316,21 @@ class CudaBackend final : public Backend {
     void contacts(const ContactsJob &job, void *scratch, const Progress &progress) override {
         const CurrentDevice current(device_);
         labels::contacts(job, scratch, ready(), progress, *number());
+    }
+
+    size_t surface_scratch(const SurfaceJob &job) const override {
+        const CurrentDevice current(device_);
+        return surfaces::surface_scratch(job);
+    }
+
+    bool mark_surface(const SurfaceJob &job, void *scratch) override {
+        const CurrentDevice current(device_);
+        return surfaces::mark_surface(job, scratch, ready(), *number());
+    }
+
+    void count_points(const SurfaceJob &job, void *scratch) override {
+        const CurrentDevice current(device_);
+        surfaces::count_points(job, scratch, ready(), *number());
     }
 
     size_t measures_scratch(const MeasuresJob &job) const override {

@@ -100,6 +100,16 @@ bool measures(const MeasuresJob &job, void *scratch, cudaStream_t stream, const 
 
 }  // namespace labels
 
+namespace surfaces {
+
+// The surface of a set in a box, and its points by their costs.  They return when they are done.  No scratch memory: keys of so
+// large costs have too many bits.
+size_t surface_scratch(const SurfaceJob &job);
+bool mark_surface(const SurfaceJob &job, void *scratch, cudaStream_t stream, HostNumber &number);
+void count_points(const SurfaceJob &job, void *scratch, cudaStream_t stream, HostNumber &number);
+
+}  // namespace surfaces
+
 namespace published {
 
 // Euclidean distance in the plane: APSIS_RASTER_SCAN, APSIS_SWEEP with its other schedules, and APSIS_JUMP_FLOOD.

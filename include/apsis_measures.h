@@ -142,11 +142,11 @@ typedef struct apsis_surface_distances {
  * Of points that weigh 1 a percentile is as numpy.percentile has it, between two distances in
  * proportion.  Of corners it is the least distance up to which that part of the area is.
  *
- * In host memory; the call returns when it is done.  The surfaces are the work of the host's
- * cores, the distances the device's.  The call takes 7 bytes of host memory for a pixel of the
- * largest box, or 11 if the square of a distance might reach 2^30, and 16 for a point of its
- * surfaces, beside the workspace of apsis_distance and of apsis_statistics.  Images of
- * APSIS_DEVICE memory are copied to the host; bits, and sets of wider pixels, become bytes.
+ * What is found is in host memory; the call returns when it is done.  Its workspace holds, for a
+ * pixel of the largest box, 6 bytes, or 10 if the square of a distance might reach 2^30, and the
+ * workspace of apsis_distance; on a CUDA device 20 more, but for no more than 2^24 pixels.  If
+ * there is no such memory the CPU does it, in memory of its own, with copies of images of
+ * APSIS_DEVICE memory.  Bits, and sets of wider pixels, become bytes on the host.
  * max_distance is not for this call.  Corners take spacings from 1e-60 to 1e60.
  *
  * @param first, second  APSIS_BIT or an integer type, of one size.

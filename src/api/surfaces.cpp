@@ -1,12 +1,11 @@
 // apsis_surface_distance: finds the box that holds a value in both images, marks both surfaces in it (runtime/surfaces.h),
-// makes the distance map of each, and reads it at the points of the other.  All that is asked for lies in the box, so that many
-// values cost little more than one.  Percentiles are found by selection, or by sorting where points weigh, and a sum is in the
-// order of points, so that it is the same on every device, with any number of threads.  Two distance maps are most of the cost.
+// makes the distance map of each, and counts the points of the other by their costs there.  All that is asked for lies in the
+// box, so that many values cost little more than one.  All that is told follows from the counts, in their order, so that it is
+// the same on every device, with any number of threads.  Two distance maps are most of the cost.
 #include <apsis_measures.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <memory>
 #include <vector>
 
@@ -140,84 +139,37 @@ std::vector<apsis_part> find_boxes(apsis_context &context, const Question &quest
     return boxes;
 }
 
-/* ---- Distances ---- */
+/* ---- What is told ---- */
 
-/// A point of a surface: how far the other one is, and how much it weighs.
+/// Points of a surface that are as far from the other one and have one mark: what they weigh together, and how many they are.
 struct Point {
     double length, weight;
+    int64_t count;
 };
 
-/// The points of both surfaces of a value.
+/// The points of both surfaces of a value, in ascending order of their lengths.
 struct Points {
     std::vector<Point> of[2];
 };
 
-/// Calls visit(i, mark) for each mark other than 0.  Most are 0, and eight of them are passed over at once.
-template <class Visit>
-void each_marked(const uint8_t *marks, int64_t count, Visit visit) {
-    for (int64_t i = 0; i < count;) {
-        uint64_t eight = 1;
-        if (count - i >= 8) std::memcpy(&eight, marks + i, sizeof eight);
-        for (const int64_t end = eight ? std::min(i + 8, count) : i; i < end; ++i)
-            if (marks[i]) visit(i, marks[i]);
-        if (!eight) i += 8;
-    }
-}
-
-Points points_of(apsis_context &context, const Question &question, const apsis_part &box, Arena &arena, Stages &stages) {
-    SurfaceJob surface;
-    surface.by_value = question.by_value, surface.value = box.value;
-    surface.surface = question.surface, surface.axes = question.axes;
-    for (int a = 0; a < 3; ++a) surface.lower[a] = box.lower[a], surface.size[a] = box.upper[a] - box.lower[a] + 1;
-    Points points;
-    if (surface.size[0] == 0) return points;
-    DistanceJob job = distances_in(question, surface.size);
-    const int64_t all = job.set.pixels();
-    std::unique_ptr<uint8_t[]> marks[2];
-    int64_t count[2];
-    for (int k = 0; k < 2; ++k) {
-        marks[k] = std::make_unique_for_overwrite<uint8_t[]>(static_cast<size_t>(all));
-        surface.image = question.sets[k];
-        mark_surface(surface, marks[k].get(), arena);
-        count[k] = all - std::count(marks[k].get(), marks[k].get() + all, 0);
-        points.of[k].reserve(static_cast<size_t>(count[k]));
-    }
-    job.distance = job.set;
-    job.distance.type = is_narrow(job.measure) ? APSIS_I32 : APSIS_I64;  // costs; their roots are for the points alone
-    const auto costs = std::make_unique_for_overwrite<uint8_t[]>(static_cast<size_t>(packed_bytes(job.distance)));
-    job.distance = packed_like(job.distance, costs.get(), APSIS_HOST);
-    for (int k = 0; k < 2; ++k, stages.next()) {
-        job.set = packed_like(job.set, marks[!k].get(), APSIS_HOST);
-        if (count[0] > 0 && count[1] > 0)
-            run(context, job);
-        else if (const Progress told = context.progress())
-            told(1);
-        each_marked(marks[k].get(), all, [&](int64_t i, uint8_t mark) {
-            const double length =
-                count[!k] > 0 ? length_of<double>(job.measure, value_at(job.distance, job.distance.data, i)) : INFINITY;
-            points.of[k].push_back({length, question.weight[mark]});
-        });
-    }
-    return points;
-}
-
-/// As numpy.percentile has it by default.  Changes the order of the points.
-double percentile_of_equal(std::vector<Point> &points, double percentile) {
-    const auto is_shorter = [](const Point &a, const Point &b) { return a.length < b.length; };
-    const double place = percentile / 100 * static_cast<double>(points.size() - 1), below = std::floor(place);
-    const auto at = points.begin() + static_cast<std::ptrdiff_t>(below);
-    std::nth_element(points.begin(), at, points.end(), is_shorter);
-    const double low = at->length;
+/// As numpy.percentile has it by default.
+double percentile_of_equal(const std::vector<Point> &points, double percentile) {
+    int64_t all = 0;
+    for (const Point &each : points) all += each.count;
+    const double place = percentile / 100 * static_cast<double>(all - 1), below = std::floor(place);
+    const auto length_of_point = [&](int64_t i) {
+        size_t at = 0;
+        for (int64_t end = points[0].count; end <= i && at + 1 < points.size(); end += points[at].count) ++at;
+        return points[at].length;
+    };
+    const double low = length_of_point(static_cast<int64_t>(below));
     if (place == below) return low;
-    const double high = std::min_element(at + 1, points.end(), is_shorter)->length;
+    const double high = length_of_point(static_cast<int64_t>(below) + 1);
     return low == high ? high : low + (high - low) * (place - below);
 }
 
-/// The least length up to which such a part of the weight is.  Changes the order of the points.
-double percentile_of_weighted(std::vector<Point> &points, double percentile) {
-    std::sort(points.begin(), points.end(), [](const Point &a, const Point &b) {
-        return a.length < b.length || (a.length == b.length && a.weight < b.weight);
-    });
+/// The least length up to which such a part of the weight is.
+double percentile_of_weighted(const std::vector<Point> &points, double percentile) {
     double all = 0, sum = 0;
     for (const Point &each : points) all += each.weight;
     for (const Point &each : points)
@@ -225,21 +177,20 @@ double percentile_of_weighted(std::vector<Point> &points, double percentile) {
     return points.back().length;
 }
 
-apsis_surface_distances summary_of(const Question &question, int64_t value, Points points) {
+apsis_surface_distances summary_of(const Question &question, int64_t value, const Points &points) {
     apsis_surface_distances to = {};
     to.value = value;
     double sums = 0;
     for (int k = 0; k < 2; ++k) {
-        std::vector<Point> &own = points.of[k];
-        double sum = 0, largest = 0;
+        const std::vector<Point> &own = points.of[k];
+        double sum = 0;
         for (const Point &each : own) {
+            to.points[k] += each.count;
             to.area[k] += each.weight;
             if (each.length <= question.tolerance) to.within[k] += each.weight;
-            largest = std::max(largest, each.length);
             sum += each.length * each.weight;
         }
-        to.points[k] = static_cast<int64_t>(own.size());
-        to.largest[k] = own.empty() ? NAN : largest;
+        to.largest[k] = own.empty() ? NAN : own.back().length;
         to.mean[k] = own.empty() ? NAN : sum / to.area[k];
         to.percentile[k] = own.empty()                                 ? NAN
                            : question.surface == APSIS_SURFACE_CORNERS ? percentile_of_weighted(own, question.percentile)
@@ -254,9 +205,133 @@ apsis_surface_distances summary_of(const Question &question, int64_t value, Poin
     return to;
 }
 
+/* ---- Distances ---- */
+
+/// The steps for a value, in the memory that they need.
+struct ValueJobs {
+    SurfaceJob surface[2];
+    DistanceJob map;
+    void *scratch;
+    bool is_served;  // whether the back end has kernels for them
+
+    ValueJobs(const apsis_context &context, const Question &question, const View (&sets)[2], const apsis_part &box,
+              Carver &carver) {
+        for (int k = 0; k < 2; ++k) {
+            SurfaceJob &job = surface[k];
+            job.image = sets[k];
+            job.by_value = question.by_value, job.value = box.value;
+            job.surface = question.surface, job.axes = question.axes;
+            for (int a = 0; a < 3; ++a) job.lower[a] = box.lower[a], job.size[a] = box.upper[a] - box.lower[a] + 1;
+        }
+        map = distances_in(question, surface[0].size);
+        map.distance = map.set;
+        map.distance.type = is_narrow(map.measure) ? APSIS_I32 : APSIS_I64;  // costs; their roots are for the points alone
+        const auto place = [&](const View &like) {
+            return packed_like(like, carver.take<uint8_t>(packed_bytes(like)), context.own_memory());
+        };
+        for (SurfaceJob &job : surface) job.marks = place(map.set), job.largest_cost = map.measure.largest;
+        map.set = surface[0].marks;
+        map.distance = place(map.distance);
+        const size_t own = context.backend->surface_scratch(surface[0]);
+        is_served = own > 0;
+        scratch = carver.take<uint8_t>(static_cast<int64_t>(std::max(own, context.backend->distance_scratch(map))));
+    }
+};
+
+Points points_of(apsis_context &context, const Question &question, ValueJobs &jobs, Stages &stages) {
+    Points points;
+    std::vector<AlikePoints> alike;
+    bool has_points[2];
+    for (int k = 0; k < 2; ++k) has_points[k] = context.backend->mark_surface(jobs.surface[k], jobs.scratch);
+    for (int k = 0; k < 2; ++k, stages.next()) {
+        const Progress told = context.progress();
+        SurfaceJob &job = jobs.surface[k];
+        if (has_points[0] && has_points[1]) {
+            jobs.map.set = jobs.surface[!k].marks;
+            context.backend->distance(jobs.map, jobs.scratch, told);
+            job.costs = jobs.map.distance;
+        } else if (told) {
+            told(1);
+        }
+        if (!has_points[k]) continue;
+        job.found = &alike;
+        context.backend->count_points(job, jobs.scratch);
+        for (const AlikePoints &each : alike)
+            points.of[k].push_back({has_points[!k] ? length_of<double>(jobs.map.measure, each.cost) : INFINITY,
+                                    static_cast<double>(each.count) * question.weight[each.mark], each.count});
+    }
+    return points;
+}
+
+/// The values to tell of, and where.
+struct Answer {
+    const Question &question;
+    const std::vector<apsis_part> &boxes;
+    apsis_surface_distances *distances;
+    int64_t told;
+};
+
+/// Finds the answer on a context whose memory can hold the images.  Returns false if its back end has no kernels for a value,
+/// or not enough memory.
+bool find_answer(apsis_context &context, const Answer &answer) {
+    const Question &question = answer.question;
+    View sets[2];
+    const auto stage = [&](Staging &staging) {
+        for (int k = 0; k < 2; ++k) sets[k] = staging.input(question.sets[k]);
+    };
+    Carver count;
+    Staging counted(context, count);
+    stage(counted);
+    const auto has_pixels = [](const apsis_part &box) { return box.upper[0] >= box.lower[0]; };
+    size_t bytes = 0;
+    for (int64_t i = 0; i < answer.told; ++i) {
+        if (!has_pixels(answer.boxes[static_cast<size_t>(i)])) continue;
+        Carver of_value;
+        const ValueJobs jobs(context, question, sets, answer.boxes[static_cast<size_t>(i)], of_value);
+        if (!jobs.is_served) return false;
+        bytes = std::max(bytes, of_value.used());
+    }
+    count.take<uint8_t>(static_cast<int64_t>(bytes));
+    void *memory;
+    try {
+        memory = context.scratch(count.used());
+    } catch (const Error &error) {
+        if (error.status != APSIS_ERROR_MEMORY && error.status != APSIS_ERROR_WORKSPACE) throw;
+        return false;
+    }
+    Carver carver(memory);
+    Staging staging(context, carver);
+    stage(staging);
+    void *const scratch = carver.take<uint8_t>(static_cast<int64_t>(bytes));
+    staging.run([&] {
+        Stages stages(context, 2 * answer.told);
+        for (int64_t i = 0; i < answer.told; ++i) {
+            const apsis_part &box = answer.boxes[static_cast<size_t>(i)];
+            Points points;
+            if (has_pixels(box)) {
+                Carver of_value(scratch);
+                ValueJobs jobs(context, question, sets, box, of_value);
+                points = points_of(context, question, jobs, stages);
+            }
+            answer.distances[question.is_dense ? box.value : i] = summary_of(question, box.value, points);
+        }
+    });
+    return true;
+}
+
+/// The same on the CPU, with copies of images in device memory.
+void find_on_host(apsis_context &context, Question &question, const Answer &answer) {
+    std::unique_ptr<uint8_t[]> copies[2];
+    for (int k = 0; k < 2; ++k) copies[k] = bring_to_host(context, question.sets[k], question.sets[k].type);
+    apsis_context host(make_cpu_backend());
+    host.backend->set_threads(context.threads);
+    host.progress_fn = context.progress_fn, host.progress_user = context.progress_user;
+    if (!find_answer(host, answer)) throw Error(APSIS_ERROR_MEMORY, "no memory for the surfaces of the largest value");
+}
+
 void run(apsis_context &context, Question &question, apsis_surface_distances *distances, int64_t capacity, int64_t *count) {
-    context.refuse_capture("surfaces are found on the host");
-    std::unique_ptr<uint8_t[]> copies[2], bytes[2];
+    context.refuse_capture("surface distances are for the host");
+    std::unique_ptr<uint8_t[]> bytes[2];
     for (int k = 0; k < 2; ++k) {
         const apsis_type type = question.sets[k].type;
         const bool may_be_many = is_wide(type) && !question.by_value;  // a set may have as many values as pixels
@@ -267,18 +342,11 @@ void run(apsis_context &context, Question &question, apsis_surface_distances *di
     const auto values = static_cast<int64_t>(boxes.size());
     if (count) *count = !question.is_dense ? values : values ? boxes.back().value + 1 : 0;
     if (!distances) return;
-    for (int k = 0; k < 2; ++k) copies[k] = bring_to_host(context, question.sets[k], question.sets[k].type);
     for (int64_t i = 0; question.is_dense && i < capacity; ++i) distances[i] = summary_of(question, i, {});
-    const int64_t told = question.is_dense ? values : std::min(values, capacity);
-    context.log("surface distance: of %lld values", static_cast<long long>(told));
-    Arena arena(Arena::threads_for(context.threads));
+    const Answer answer = {question, boxes, distances, question.is_dense ? values : std::min(values, capacity)};
+    context.log("surface distance: of %lld values", static_cast<long long>(answer.told));
     halves.next();
-    Stages stages(context, 2 * told);
-    for (int64_t i = 0; i < told; ++i) {
-        const apsis_part &box = boxes[static_cast<size_t>(i)];
-        distances[question.is_dense ? box.value : i] =
-            summary_of(question, box.value, points_of(context, question, box, arena, stages));
-    }
+    if (!find_answer(context, answer)) find_on_host(context, question, answer);
 }
 
 }  // namespace

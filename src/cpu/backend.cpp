@@ -12,6 +12,7 @@
 #include "cpu/paths/geodesic.h"
 #include "cpu/published/published.h"
 #include "cpu/runtime/labels.h"
+#include "cpu/surfaces/surfaces.h"
 #include "cpu/voronoi/exclaves.h"
 #include "runtime/packed.h"
 #include "runtime/parallel.h"
@@ -121,6 +122,9 @@ class CpuBackend final : public Backend {
     void contacts(const ContactsJob &job, void *scratch, const Progress &progress) override {
         labels::contacts(job, scratch, *arena_, progress);
     }
+    size_t surface_scratch(const SurfaceJob &job) const override { return surfaces::surface_scratch(job); }
+    bool mark_surface(const SurfaceJob &job, void *scratch) override { return surfaces::mark_surface(job, scratch, *arena_); }
+    void count_points(const SurfaceJob &job, void *) override { surfaces::count_points(job, *arena_); }
 
   private:
     std::string name_;

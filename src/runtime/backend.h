@@ -285,6 +285,7 @@ struct MergeJob {
 class TransferQueue;
 struct JoinJob;
 struct MeasuresJob;
+struct SurfaceJob;
 
 class Backend {
   public:
@@ -336,6 +337,12 @@ class Backend {
     virtual void statistics(const StatisticsJob &job, void *scratch, const Progress &progress) = 0;
     virtual size_t contacts_scratch(const ContactsJob &job) const = 0;
     virtual void contacts(const ContactsJob &job, void *scratch, const Progress &progress) = 0;
+
+    /// Marks the points of a surface, and returns whether there are some; and finds how many are alike.  Both return when they
+    /// are done.  If the back end has no kernels for a job, no memory is needed, and it is the work of the host.
+    virtual size_t surface_scratch(const SurfaceJob &) const { return 0; }
+    virtual bool mark_surface(const SurfaceJob &, void *) { return false; }
+    virtual void count_points(const SurfaceJob &, void *) {}
 
     /// Measures, if the back end has kernels for them; otherwise no memory is needed, and they are the work of the host.
     /// Returns false if more values occur than there is room for.

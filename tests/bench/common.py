@@ -37,13 +37,13 @@ COMPONENT = np.dtype([("first", "i8"), ("area", "i8"), ("lower", "i8", 3), ("upp
 
 
 class Apsis:
-    """The library with a CPU context; call(name, ...) ends the program if the call fails."""
+    """The library with a context; call(name, ...) ends the program if the call fails."""
 
-    def __init__(self, path, threads):
+    def __init__(self, path, threads, device=CPU):
         self.library = ctypes.CDLL(path)
         self.library.apsis_message.restype = ctypes.c_char_p
         self.context = ctypes.c_void_p()
-        if self.library.apsis_create(self.library.apsis_version(), CPU, ctypes.byref(self.context)):
+        if self.library.apsis_create(self.library.apsis_version(), device, ctypes.byref(self.context)):
             sys.exit(self.library.apsis_message(None).decode())
         self.call("apsis_set_threads", threads)
 

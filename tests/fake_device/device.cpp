@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/backend.h"
+#include "runtime/surfaces.h"
 #include "memory.h"
 #include "slabs/sites.h"
 #include "transfer_queue.h"
@@ -287,6 +288,30 @@ class FakeDevice final : public Backend {
                       ContactsJob host = job;
                       host.set = views[0].view;
                       cpu_->contacts(host, memory, told);
+                  });
+        sync();
+    }
+
+    size_t surface_scratch(const SurfaceJob &job) const override { return cpu_->surface_scratch(job); }
+    bool mark_surface(const SurfaceJob &job, void *scratch) override {
+        bool has_points = false;
+        transform({{"image", job.image, true}, {"marks", job.marks}}, scratch, surface_scratch(job), {},
+                  [&](const Views &views, void *memory, const Progress &) {
+                      SurfaceJob host = job;
+                      host.image = views[0].view;
+                      host.marks = views[1].view;
+                      has_points = cpu_->mark_surface(host, memory);
+                  });
+        sync();
+        return has_points;
+    }
+    void count_points(const SurfaceJob &job, void *scratch) override {
+        transform({{"marks", job.marks, true}, {"costs", job.costs, true}}, scratch, surface_scratch(job), {},
+                  [this, job](const Views &views, void *memory, const Progress &) {
+                      SurfaceJob host = job;
+                      host.marks = views[0].view;
+                      host.costs = views[1].view;
+                      cpu_->count_points(host, memory);
                   });
         sync();
     }

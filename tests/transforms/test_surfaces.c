@@ -330,6 +330,23 @@ static void balls(bench *b) {
     }
 }
 
+/** Images whose pixels differ in width: 300 is no value of bytes, but its lowest byte is 44. */
+static void labels_of_two_types(bench *b) {
+    static uint8_t bytes[64];
+    static uint16_t words[64];
+    for (int i = 0; i < 64; ++i) bytes[i] = i < 32 ? 44 : 0, words[i] = i < 24 ? 300 : i < 40 ? 44 : 0;
+    const apsis_image first = {.data = bytes, .type = APSIS_U8, .ndim = 2, .size = {8, 8}},
+                      second = {.data = words, .type = APSIS_U16, .ndim = 2, .size = {8, 8}};
+    apsis_options options = APSIS_OPTIONS_INIT;
+    options.flags = APSIS_LABELS;
+    apsis_surface_distances got[2];
+    int64_t count;
+    assert_ok(b->ctx, apsis_surface_distance(b->ctx, &first, &second, APSIS_SURFACE_ALL, 95, 1, got, 2, &count, &options));
+    assert_true(count == 2 && got[0].value == 44 && got[1].value == 300);
+    assert_true(got[0].points[0] == 32 && got[0].points[1] == 16 && got[0].hausdorff == 3);
+    assert_true(got[1].points[0] == 0 && got[1].points[1] == 24 && isinf(got[1].hausdorff));
+}
+
 static int note(void *last, double done) {
     double *told = last;
     if (done < *told || done > 1) *told = 2; /* fails what follows */
@@ -418,7 +435,7 @@ static void bad_calls(bench *b) {
 static const test_case cases[] = {
     TEST(every_pair_of_2x3_masks, EVERYWHERE), TEST(every_2x2x2_mask, EVERYWHERE), TEST(random_surfaces, EVERYWHERE),
     TEST(random_labels, EVERYWHERE),           TEST(laws, WITH_HOST_IMAGES),       TEST(balls, WITH_HOST_IMAGES),
-    TEST(progress, WITH_HOST_IMAGES),          TEST(bad_calls, WITH_HOST_IMAGES),
+    TEST(progress, WITH_HOST_IMAGES),          TEST(bad_calls, WITH_HOST_IMAGES),  TEST(labels_of_two_types, WITH_HOST_IMAGES),
 };
 
 int main(int argc, char **argv) { return RUN_CASES(cases, argc, argv); }
