@@ -328,9 +328,9 @@ class CudaBackend final : public Backend {
         return surfaces::mark_surface(job, scratch, ready(), *number());
     }
 
-    void count_points(const SurfaceJob &job, void *scratch) override {
+    bool count_points(const SurfaceJob &job, void *scratch) override {
         const CurrentDevice current(device_);
-        surfaces::count_points(job, scratch, ready(), *number());
+        return surfaces::count_points(job, scratch, ready(), *number());
     }
 
     size_t measures_scratch(const MeasuresJob &job) const override {

@@ -106,7 +106,7 @@ namespace surfaces {
 // large costs have too many bits.
 size_t surface_scratch(const SurfaceJob &job);
 bool mark_surface(const SurfaceJob &job, void *scratch, cudaStream_t stream, HostNumber &number);
-void count_points(const SurfaceJob &job, void *scratch, cudaStream_t stream, HostNumber &number);
+bool count_points(const SurfaceJob &job, void *scratch, cudaStream_t stream, HostNumber &number);
 
 }  // namespace surfaces
 

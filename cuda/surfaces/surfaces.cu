@@ -22,7 +22,7 @@ constexpr int64_t PIECE = 1 << 24;  // points whose keys are listed at once: 20 
 int mark_bits(const SurfaceJob &job) { return job.surface == APSIS_SURFACE_CORNERS ? 8 : 0; }
 int key_bits(const SurfaceJob &job) {
     int bits = 1;
-    while (job.largest_cost >> bits) ++bits;
+    while (job.measure.largest >> bits) ++bits;
     return bits + mark_bits(job);
 }
 
@@ -181,7 +181,8 @@ bool mark_surface(const SurfaceJob &job, void *memory, cudaStream_t stream, Host
     return number.wait() != 0;
 }
 
-void count_points(const SurfaceJob &job, void *memory, cudaStream_t stream, HostNumber &number) {
+bool count_points(const SurfaceJob &job, void *memory, cudaStream_t stream, HostNumber &number) {
+    if (job.others && !job.costs) return false;
     Carver carver(memory);
     const Scratch scratch(job, carver);
     const int64_t all = job.marks.pixels();
@@ -189,6 +190,7 @@ void count_points(const SurfaceJob &job, void *memory, cudaStream_t stream, Host
     for (int64_t begin = 0; begin < all; begin += PIECE)
         count_piece(job, begin, std::min(begin + PIECE, all), scratch, stream, number);
     if (all > PIECE) join_alike(*job.found);
+    return true;
 }
 
 }  // namespace apsis::cuda::surfaces

@@ -1,7 +1,7 @@
 // apsis_surface_distance: finds the box that holds a value in both images, marks both surfaces in it (runtime/surfaces.h),
-// makes the distance map of each, and counts the points of the other by their costs there.  All that is asked for lies in the
-// box, so that many values cost little more than one.  All that is told follows from the counts, in their order, so that it is
-// the same on every device, with any number of threads.  Two distance maps are most of the cost.
+// makes the distance map of each unless the other is near it, and counts the points of the other by their costs.  All that is
+// asked for lies in the box, so that many values cost little more than one.  All that is told follows from the counts, in their
+// order, so that it is the same on every device, with any number of threads.  Distance maps, if any, are most of the cost.
 #include <apsis_measures.h>
 
 #include <algorithm>
@@ -229,7 +229,7 @@ struct ValueJobs {
         const auto place = [&](const View &like) {
             return packed_like(like, carver.take<uint8_t>(packed_bytes(like)), context.own_memory());
         };
-        for (SurfaceJob &job : surface) job.marks = place(map.set), job.largest_cost = map.measure.largest;
+        for (SurfaceJob &job : surface) job.marks = place(map.set), job.measure = map.measure;
         map.set = surface[0].marks;
         map.distance = place(map.distance);
         const size_t own = context.backend->surface_scratch(surface[0]);
@@ -244,18 +244,19 @@ Points points_of(apsis_context &context, const Question &question, ValueJobs &jo
     bool has_points[2];
     for (int k = 0; k < 2; ++k) has_points[k] = context.backend->mark_surface(jobs.surface[k], jobs.scratch);
     for (int k = 0; k < 2; ++k, stages.next()) {
-        const Progress told = context.progress();
         SurfaceJob &job = jobs.surface[k];
-        if (has_points[0] && has_points[1]) {
-            jobs.map.set = jobs.surface[!k].marks;
+        job.found = &alike;
+        if (has_points[0] && has_points[1]) job.others = jobs.surface[!k].marks;
+        alike.clear();
+        const Progress told = context.progress();
+        if (has_points[k] && !context.backend->count_points(job, jobs.scratch)) {
+            jobs.map.set = job.others;
             context.backend->distance(jobs.map, jobs.scratch, told);
             job.costs = jobs.map.distance;
+            context.backend->count_points(job, jobs.scratch);
         } else if (told) {
             told(1);
         }
-        if (!has_points[k]) continue;
-        job.found = &alike;
-        context.backend->count_points(job, jobs.scratch);
         for (const AlikePoints &each : alike)
             points.of[k].push_back({has_points[!k] ? length_of<double>(jobs.map.measure, each.cost) : INFINITY,
                                     static_cast<double>(each.count) * question.weight[each.mark], each.count});

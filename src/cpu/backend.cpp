@@ -124,7 +124,7 @@ class CpuBackend final : public Backend {
     }
     size_t surface_scratch(const SurfaceJob &job) const override { return surfaces::surface_scratch(job); }
     bool mark_surface(const SurfaceJob &job, void *scratch) override { return surfaces::mark_surface(job, scratch, *arena_); }
-    void count_points(const SurfaceJob &job, void *) override { surfaces::count_points(job, *arena_); }
+    bool count_points(const SurfaceJob &job, void *) override { return surfaces::count_points(job, *arena_); }
 
   private:
     std::string name_;

@@ -338,11 +338,12 @@ class Backend {
     virtual size_t contacts_scratch(const ContactsJob &job) const = 0;
     virtual void contacts(const ContactsJob &job, void *scratch, const Progress &progress) = 0;
 
-    /// Marks the points of a surface, and returns whether there are some; and finds how many are alike.  Both return when they
-    /// are done.  If the back end has no kernels for a job, no memory is needed, and it is the work of the host.
+    /// Marks the points of a surface, and returns whether there are some; and finds how many are alike, or returns false if it
+    /// must know costs for that.  Both return when they are done.  If the back end has no kernels for a job, no memory is
+    /// needed, and it is the work of the host.
     virtual size_t surface_scratch(const SurfaceJob &) const { return 0; }
     virtual bool mark_surface(const SurfaceJob &, void *) { return false; }
-    virtual void count_points(const SurfaceJob &, void *) {}
+    virtual bool count_points(const SurfaceJob &, void *) { return false; }
 
     /// Measures, if the back end has kernels for them; otherwise no memory is needed, and they are the work of the host.
     /// Returns false if more values occur than there is room for.

@@ -6,7 +6,7 @@
 #include <tuple>
 #include <vector>
 
-#include "core/view.h"
+#include "core/measure.h"
 
 namespace apsis {
 
@@ -30,10 +30,10 @@ struct SurfaceJob {
     int64_t size[3] = {0, 0, 0};   // its pixels along each axis
     int axes = 2;
     apsis_surface surface = APSIS_SURFACE_PIXELS;
-    View
-        marks;  // packed, of APSIS_U8: 0 for a point that is not on the surface, otherwise by what find_weights knows its weight
-    View costs;                                 // packed, of APSIS_I32 or APSIS_I64: of each point; without data: all are 0
-    int64_t largest_cost = 0;                   // no cost is above it
+    View marks;   // packed, of APSIS_U8: 0 for a point that is not on the surface, otherwise find_weights knows its weight
+    View others;  // the marks of the other surface; without data: it has no points, and costs are 0
+    View costs;   // packed, of APSIS_I32 or APSIS_I64: from each point to the other surface; without data: not known
+    Measure measure;
     std::vector<AlikePoints> *found = nullptr;  // host memory on every device: in ascending order
 };
 

@@ -305,7 +305,8 @@ class FakeDevice final : public Backend {
         sync();
         return has_points;
     }
-    void count_points(const SurfaceJob &job, void *scratch) override {
+    bool count_points(const SurfaceJob &job, void *scratch) override {
+        if (job.others && !job.costs) return false;  // as on a GPU
         transform({{"marks", job.marks, true}, {"costs", job.costs, true}}, scratch, surface_scratch(job), {},
                   [this, job](const Views &views, void *memory, const Progress &) {
                       SurfaceJob host = job;
@@ -314,6 +315,7 @@ class FakeDevice final : public Backend {
                       cpu_->count_points(host, memory);
                   });
         sync();
+        return true;
     }
 
     /// As on a GPU, a Euclidean map in the plane goes strip by strip, and others do not.
