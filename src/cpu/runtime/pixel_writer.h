@@ -15,13 +15,18 @@ struct RowTarget {
     bool inside;  // of a signed map: writes only the pixels of the set, negated
 };
 
-/// Writes a row of a mask.  cost_at(x) is the cost of pixel x.
-template <class CostAt>
-void write_mask(const RowTarget &target, CostAt cost_at) {
+/// Writes a row of a mask.  is_within(x) says whether pixel x is within the limit.
+template <class IsWithin>
+void write_mask(const RowTarget &target, IsWithin is_within) {
     const View &out = target.job.distance;
-    const int64_t width = out.size[0], limit = target.job.measure.limit;
+    const int64_t width = out.size[0];
     uint8_t *const row = out.row(target.y, target.z);
-    const auto bit = [&](int64_t x) { return static_cast<uint8_t>((cost_at(x) > limit) == target.job.beyond); };
+    const bool beyond = target.job.beyond;
+    const auto bit = [&](int64_t x) { return static_cast<uint8_t>(is_within(x) != beyond); };
+    if (out.type == APSIS_U8 && out.stride[0] == 1) {
+        for (int64_t x = 0; x < width; ++x) row[x] = bit(x);  // which compilers vectorize
+        return;
+    }
     if (out.type == APSIS_U8) {
         for (int64_t x = 0; x < width; ++x) put<uint8_t>(out, row, x, bit(x));
         return;
@@ -38,9 +43,9 @@ template <class CostAt>
 void write_distances(const RowTarget &target, CostAt cost_at) {
     const View &out = target.job.distance;
     if (!out) return;
-    if (target.job.is_mask()) return write_mask(target, cost_at);
-    uint8_t *const row = out.row(target.y, target.z);
     const Measure &measure = target.job.measure;
+    if (target.job.is_mask()) return write_mask(target, [&](int64_t x) { return cost_at(x) <= measure.limit; });
+    uint8_t *const row = out.row(target.y, target.z);
     const auto write = [&](auto pixel) {
         using Pixel = decltype(pixel);
         for (int64_t x = 0; x < out.size[0]; ++x) {
