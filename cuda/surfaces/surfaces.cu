@@ -1,8 +1,8 @@
 // The surface of a set in a box, and how many of its points have each cost and mark.
 //
-// A warp marks the points of a row, each from the pixels around it.  Cost and mark of a point are one key.  The keys are listed in
-// any order, and sorted; where one begins that differs from the key before, it is told, with its place.  A box of many points goes
-// piece by piece, so that the memory for keys has a bound.
+// A warp marks the points of a row, each from the pixels around it.  Cost and mark of a point are one key.  The keys are listed
+// in any order, and sorted; where one begins that differs from the key before, it is told, with its place.  A box of many points
+// goes piece by piece, so that the memory for keys has a bound.
 //
 // Cost: a pass over the box for its marks, one for its keys, and the sort of the points on the surface.
 #include <algorithm>
@@ -34,8 +34,8 @@ __device__ bool is_member(const SurfaceJob &job, int64_t x, int64_t y, int64_t z
     return (static_cast<int64_t>(pixel) == (job.by_value ? job.value : 0)) == job.by_value;
 }
 
-/// A corner's mark says which of the pixels around it are in the set, if not all are: bit 1 << (dx + 2 dy + 4 dz) is of the pixel
-/// before it (0) or after it (1).
+/// A corner's mark says which of the pixels around it are in the set, if not all are: bit 1 << (dx + 2 dy + 4 dz) is of the
+/// pixel before it (0) or after it (1).
 template <class Pixel>
 __device__ uint8_t mark_of_corner(const SurfaceJob &job, int64_t x, int64_t y, int64_t z) {
     const int around = job.axes == 3 ? 8 : 4;

@@ -31,18 +31,14 @@ void run_copy(apsis_context &context, Job &job, std::initializer_list<View *> in
         told.push_back(*view);
         if (is_far(*view)) to_host(*view);
     }
-    apsis_context host(make_cpu_backend());
-    host.backend->set_threads(context.threads);
-    host.threads = context.threads;
-    host.progress_fn = context.progress_fn, host.progress_user = context.progress_user;
-    host.log_fn = context.log_fn, host.log_user = context.log_user;
+    const std::unique_ptr<apsis_context> host = host_context_like(context);
     const auto copy_back = [&] {
         size_t i = 0;
         for (const View *view : outputs)
             if (const View &to = told[i++]; is_far(to)) copy_between(context, *view, to);
     };
     try {
-        run(host, job);
+        run(*host, job);
     } catch (const Error &error) {
         if (error.status == APSIS_ERROR_BUDGET) copy_back();  // they are bounds
         throw;
@@ -51,6 +47,15 @@ void run_copy(apsis_context &context, Job &job, std::initializer_list<View *> in
 }
 
 }  // namespace
+
+std::unique_ptr<apsis_context> host_context_like(const apsis_context &context) {
+    auto host = std::make_unique<apsis_context>(make_cpu_backend());
+    host->backend->set_threads(context.threads);
+    host->threads = context.threads;
+    host->progress_fn = context.progress_fn, host->progress_user = context.progress_user;
+    host->log_fn = context.log_fn, host->log_user = context.log_user;
+    return host;
+}
 
 bool is_for_host(const apsis_context &context, const Steps &steps) {
     return steps.knight != 0 && context.own_memory() == APSIS_DEVICE;

@@ -12,6 +12,7 @@
 #include "api/arguments.h"
 #include "api/enums.h"
 #include "api/guard.h"
+#include "api/host_runs.h"
 #include "api/options.h"
 #include "api/stages.h"
 #include "runtime/staging.h"
@@ -293,13 +294,9 @@ bool find_answer(apsis_context &context, const Answer &answer) {
         bytes = std::max(bytes, of_value.used());
     }
     count.take<uint8_t>(static_cast<int64_t>(bytes));
-    void *memory;
-    try {
-        memory = context.scratch(count.used());
-    } catch (const Error &error) {
-        if (error.status != APSIS_ERROR_MEMORY && error.status != APSIS_ERROR_WORKSPACE) throw;
-        return false;
-    }
+    size_t kept = 0;
+    void *const memory = context.find_scratch(count.used(), kept);
+    if (!memory) return false;
     Carver carver(memory);
     Staging staging(context, carver);
     stage(staging);
@@ -324,10 +321,8 @@ bool find_answer(apsis_context &context, const Answer &answer) {
 void find_on_host(apsis_context &context, Question &question, const Answer &answer) {
     std::unique_ptr<uint8_t[]> copies[2];
     for (int k = 0; k < 2; ++k) copies[k] = bring_to_host(context, question.sets[k], question.sets[k].type);
-    apsis_context host(make_cpu_backend());
-    host.backend->set_threads(context.threads);
-    host.progress_fn = context.progress_fn, host.progress_user = context.progress_user;
-    if (!find_answer(host, answer)) throw Error(APSIS_ERROR_MEMORY, "no memory for the surfaces of the largest value");
+    if (!find_answer(*host_context_like(context), answer))
+        throw Error(APSIS_ERROR_MEMORY, "no memory for the surfaces of the largest value");
 }
 
 void run(apsis_context &context, Question &question, apsis_surface_distances *distances, int64_t capacity, int64_t *count) {

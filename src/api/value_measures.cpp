@@ -85,18 +85,6 @@ void log_start(const apsis_context &context, const MeasuresJob &job, const char 
 
 enum class Outcome { FOUND, NO_ROOM, FOR_HOST };
 
-/// Scratch memory of which the first `kept` bytes stay as they are, or none where that takes too much.  NULL: there is not
-/// enough.
-void *find_scratch(apsis_context &context, size_t bytes, size_t &kept) {
-    while (true) try {
-            return context.scratch(bytes, kept);
-        } catch (const Error &error) {
-            if (error.status != APSIS_ERROR_MEMORY && error.status != APSIS_ERROR_WORKSPACE) throw;
-            if (kept == 0) return nullptr;
-            kept = 0;
-        }
-}
-
 /// Runs a job on the back end, with room for so many values as the job says.  Without kernels for it, or memory, it is for the
 /// host.  `kept` is how many bytes of images an earlier run has left in the scratch memory; they are not brought there again.
 Outcome run_on_backend(apsis_context &context, const MeasuresJob &job, size_t &kept) {
@@ -114,7 +102,7 @@ Outcome run_on_backend(apsis_context &context, const MeasuresJob &job, size_t &k
     Carver count;
     const auto just_count = [](const Staging &, const MeasuresJob &, const void *) { return Outcome::FOUND; };
     if (stage(count, just_count) == Outcome::FOR_HOST) return Outcome::FOR_HOST;
-    void *const memory = find_scratch(context, count.used(), kept);
+    void *const memory = context.find_scratch(count.used(), kept);
     if (!memory) return Outcome::FOR_HOST;
     log_start(context, job, context.backend->name());
     Carver carver(memory);

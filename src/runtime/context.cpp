@@ -112,6 +112,16 @@ void apsis_context::drop_faces() noexcept {
     release(own_memory(), std::exchange(faces_, nullptr), std::exchange(faces_bytes_, 0));
 }
 
+void *apsis_context::find_scratch(size_t bytes, size_t &kept) {
+    while (true) try {
+            return scratch(bytes, kept);
+        } catch (const apsis::Error &error) {
+            if (error.status != APSIS_ERROR_MEMORY && error.status != APSIS_ERROR_WORKSPACE) throw;
+            if (kept == 0) return nullptr;
+            kept = 0;
+        }
+}
+
 void apsis_context::set_workspace(void *memory, size_t bytes) {
     if (reinterpret_cast<uintptr_t>(memory) % Carver::SLOT)
         throw Error(APSIS_ERROR_ARGUMENT, "memory is at %p, but must be aligned to %zu bytes", memory, Carver::SLOT);

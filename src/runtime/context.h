@@ -31,6 +31,8 @@ struct apsis_context {
     /// Scratch memory of at least this size: the caller's workspace, or the context's own, which grows and is kept.  What it
     /// holds is lost, but for its first `kept` bytes.
     void *scratch(size_t bytes, size_t kept = 0);
+    /// The same, of which the first `kept` bytes stay as they are, or none where that takes too much.  NULL: there is not enough.
+    void *find_scratch(size_t bytes, size_t &kept);
     void set_workspace(void *memory, size_t bytes);
     bool has_callers_workspace() const { return workspace_is_callers_; }
     void set_allocator(apsis_alloc_fn allocate_fn, apsis_free_fn release_fn, void *user);

@@ -22,7 +22,7 @@ from monai.metrics import compute_hausdorff_distance
 from common import U8, Apsis, Options, arguments, fill_mask, view
 from peers_surfaces import FOUND, LABELS, PERCENTILE, TOLERANCE, pairs
 
-DILATE, OPEN = 0, 2
+OPERATIONS = ("dilate", 0, ndimage.binary_dilation), ("open", 2, ndimage.binary_opening)
 
 
 def on_device(array, kind):
@@ -84,7 +84,7 @@ def morphology(context, masks, side):
         for radius in 2, 5, 10, 50:
             squares = cupy.arange(-radius, radius + 1) ** 2
             ball = squares[:, None] + squares <= radius ** 2
-            for operation, number, peer in (("dilate", DILATE, ndimage.binary_dilation), ("open", OPEN, ndimage.binary_opening)):
+            for operation, number, peer in OPERATIONS:
                 ours, _ = least(lambda: context.call("apsis_morphology", number, ctypes.c_double(radius), ctypes.byref(of),
                                                      ctypes.byref(to), None), 7)
                 theirs, found = least(lambda: peer(mask, ball, brute_force=True), 1)

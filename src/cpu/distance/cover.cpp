@@ -3,8 +3,8 @@
 // A column whose site is near enough covers the pixels up to some offset to either side: its reach, the root of what its cost
 // leaves of the limit.  A pixel is covered if a column before it reaches as far, or one behind it.
 //
-// Single precision is exact for costs below 2^22: if n is less than a square below that, its root is less than that of the square
-// by more than a float is rounded by.  Double precision is, for all costs of 32 bits.
+// Single precision is exact for costs below 2^22: if n is less than a square below that, its root is less than that of the
+// square by more than a float is rounded by.  Double precision is, for all costs of 32 bits.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cpu/distance/cover.cpp"
 #include <hwy/foreach_target.h>
@@ -38,8 +38,8 @@ HWY_INLINE hn::Vec<D> real(D df, hn::Vec<hn::Rebind<int32_t, D>> cost) {
 
 constexpr int64_t SPAN = 16;  // pixels that are compared by doubling; no vector of these has more lanes
 
-/// Where what a column covers ends, counted from the row's beginning, and where it begins, counted from the row's end; 0 where the
-/// cost is above the limit.
+/// Where what a column covers ends, counted from the row's beginning, and where it begins, counted from the row's end; 0 where
+/// the cost is above the limit.
 template <class Real>
 HWY_INLINE void FindReaches(const int32_t *cost, int64_t count, int32_t limit, Real weight, bool squared, int32_t *end,
                             int32_t *begin) {
