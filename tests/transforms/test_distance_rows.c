@@ -127,10 +127,31 @@ static void random_many_slices(bench *b) {
     }
 }
 
+/** A limit below the reach of the near search settles far pixels.  In as many slices as a large image has strips that reach is
+ *  24 pixels; there are few sites.  In one image it is 96, and a gap between many sites is as wide as a block reads. */
+static void random_limits(bench *b) {
+    static const double densities[] = {0, 0.00002, 0.00005, 0.0005}, limits[] = {4.5, 24, 24.98, 26.5, 96.99, 97.2};
+    chance c = {24};
+    for (int i = 0; i < 10 * COUNT(densities); ++i) {
+        const bool many = i % 10 >= COUNT(limits);
+        const int64_t w = many ? 520 + roll_below(&c, 60) : 2700, h = 34 + roll_below(&c, many ? 8 : 30);
+        problem p = new_problem(many ? 3 : 2, w, h, many ? 51 : 1, NULL);
+        p.options.flags = (many ? APSIS_SLICES : 0) | (roll_below(&c, 4) ? 0 : APSIS_SIGNED);
+        p.options.max_distance = limits[i % 10 % COUNT(limits)];
+        uint8_t *mask = must_alloc((size_t)pixels_of(&p));
+        fill_mask(mask, p.size, NOISE, many ? densities[i / 10] : 0.05, &c);
+        const int64_t gap = 128 * roll_below(&c, 18) + 32, width = 320 + roll_below(&c, 2);
+        for (int64_t y = 0; !many && y < h; ++y) memset(mask + y * w + gap, 0, (size_t)width);
+        p.mask = mask;
+        check_distance(b, &p, roll_below(&c, 3) ? &DISTANCE_ALONE : &PLAIN);
+        free(mask);
+    }
+}
+
 int main(int argc, char **argv) {
     static const test_case cases[] = {TEST(random_round_holes, EVERYWHERE), TEST(random_rows_of_holes, EVERYWHERE),
                                       TEST(random_thin, EVERYWHERE),        TEST(random_wide_rows, EVERYWHERE),
                                       TEST(random_envelopes, EVERYWHERE),   TEST(random_lines, EVERYWHERE),
-                                      TEST(random_many_slices, EVERYWHERE)};
+                                      TEST(random_many_slices, EVERYWHERE), TEST(random_limits, EVERYWHERE)};
     return RUN_CASES(cases, argc, argv);
 }

@@ -14,7 +14,8 @@
 // negative numbers count as 0.  For a pixel inside, all numbers are flipped first.
 //
 // Cost: 3/8 byte a pixel in, through the second cache, and the outputs out; some 20 instructions a pixel, and 1 more for each
-// column outward.
+// column outward.  Where no site is near and a limit makes all far pixels the same, they are written at once: the second map of
+// an opening often is of hardly any site.
 #include "cuda/distance/plane/near_search.cuh"
 
 namespace apsis::cuda::plane {
@@ -87,13 +88,31 @@ __global__ void __launch_bounds__(BLOCK, COSTS_RESIDENT) search_costs(Layout lay
                Sides::ARE_BOTH || FORM == Form::OTHER > (layout.columns, block, target, [&](int c, int r, auto... laid) {
                                               squares[r][c] = Sides::square_of(laid...);
                                           });
-    if (!is_near) {
+    if (!is_near && !settles_far<SPAN>(target)) {
         mark_block(layout, block);
         if (Sides::ARE_BOTH && threadIdx.x == 0) layout.mark_strip(other_side, strip);
         return;
     }
     const WarpPatch<SPAN> patch(layout, block);
     const int height = patch.height();
+    const auto write = [&](int row, const uint32_t(&cost)[QUAD], const Sides &sides, int half) {
+        if constexpr (FORM == Form::MASK) {
+            write_mask(layout.output, patch.x, strip * STRIP + row, image, cost, true, rest_of(layout.columns, patch.x));
+        } else if constexpr (FORM == Form::OTHER) {
+            write_found<FORM, false>(layout, target, patch.x, strip * STRIP + row, image, cost, {});
+        } else {
+            uint32_t number[QUAD];
+            sides.template to_numbers<FORM>(target.format, cost, half, number);
+            patch.store(row, number);
+        }
+    };
+    if (!is_near) {
+        const uint32_t without_site[QUAD] = {~0u, ~0u, ~0u, ~0u};
+        return patch.each_row(height, [&](int row) {
+            patch.mark(row, false, other_side);
+            write(row, without_site, Sides(uint4()), 0);
+        });
+    }
     patch.each_row(min(height, HALF_STRIP), [&](int r) {
         const Sides sides(*reinterpret_cast<const uint4 *>(squares[r] + patch.column));
         const PatchCosts found = search_patch<SPAN>(squares[r], patch.column, patch.out, target.limit, sides);
@@ -106,15 +125,7 @@ __global__ void __launch_bounds__(BLOCK, COSTS_RESIDENT) search_costs(Layout lay
             uint32_t cost[QUAD];
 #pragma unroll
             for (int c = 0; c < QUAD; ++c) cost[c] = found.cost(c, half);
-            if constexpr (FORM == Form::MASK) {
-                write_mask(layout.output, patch.x, strip * STRIP + row, image, cost, true, rest_of(layout.columns, patch.x));
-            } else if constexpr (FORM == Form::OTHER) {
-                write_found<FORM, false>(layout, target, patch.x, strip * STRIP + row, image, cost, {});
-            } else {
-                uint32_t number[QUAD];
-                sides.template to_numbers<FORM>(target.format, cost, half, number);
-                patch.store(row, number);
-            }
+            write(row, cost, sides, half);
         }
     });
 }

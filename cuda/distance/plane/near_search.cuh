@@ -94,15 +94,20 @@ __device__ void scan_sides(const StripColumns<> &strip, const Sites &stored, int
                  [&](int r, uint32_t, uint32_t nearest) { lay(r, square_both(nearest) ^ ~at_bits<0>(sites, r)); });
 }
 
+/// Whether the search settles far pixels, too: with such a limit they count as without a site.
+template <int SPAN>
+__device__ bool settles_far(const NearOutput &target) {
+    return target.limit < Shape<SPAN>::MOST_COST;
+}
+
 /// Block: calls scan_column, or scan_sides, for every column that the block reads: lay(c, ...) for the c-th one.  Returns
-/// false, with nothing done, if all pixels of a side are far.
+/// false, with nothing done, if all pixels of a side are far, unless both sides are searched and far pixels are settled.
 template <bool BOTH_SIDES, bool MAY_BE_SIGNED, int SPAN, class Lay>
 __device__ bool scan_block(const Columns &columns, const BlockSpan<SPAN> &block, const NearOutput &target, Lay lay) {
     const int32_t start = static_cast<int32_t>(block.strip * STRIP);
     const StripColumns<MAY_BE_SIGNED> strip(columns, block.image, block.strip);
     Sites sites[COLUMNS_EACH<SPAN>];
-    bool near = target.limit < Shape<SPAN>::MOST_COST;  // with such a limit the search settles far pixels, too
-    bool near_inside = near;
+    bool near = BOTH_SIDES && settles_far<SPAN>(target), near_inside = near;
     each_column(columns, block, [&](int i, int, int64_t x) {
         sites[i] = BOTH_SIDES ? strip.stored(x) : strip.at(x);
         near = near || are_near<SPAN>(BOTH_SIDES ? strip.sites_of(sites[i], 0) : sites[i], start);

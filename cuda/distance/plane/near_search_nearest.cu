@@ -17,9 +17,16 @@ __global__ void __launch_bounds__(BLOCK, 3) search_sites(Layout layout, NearOutp
                FORM == Form::OTHER > (layout.columns, block, target, [&](int c, int r, uint32_t up, uint32_t nearest) {
                            SiteKeys<SPAN>::lay(keys, c, r, up, nearest);
                        });
-    if (!is_near) return mark_block(layout, block);
+    if (!is_near && !settles_far<SPAN>(target)) return mark_block(layout, block);
 
     const WarpPatch<SPAN> patch(layout, block);
+    if (!is_near) {
+        constexpr uint32_t without_site[QUAD] = {~0u, ~0u, ~0u, ~0u};
+        return patch.each_row(patch.height(), [&](int r) {
+            patch.mark(r, false, block.image);
+            write_keys<FORM>(patch, target, block.strip * STRIP + r, without_site);
+        });
+    }
     patch.each_row(patch.height(), [&](int r) {
         const uint32_t *const line = keys + r * Shape<SPAN>::PITCH;
         const uint4 own = *reinterpret_cast<const uint4 *>(line + patch.column);

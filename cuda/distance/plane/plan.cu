@@ -64,9 +64,10 @@ Way way_of(const Columns &side, int64_t extent, bool nearest, const Limits &limi
     return are_cut(side.count, extent, limits) ? Way::SEGMENTED_ROWS : Way::WHOLE_ROWS;
 }
 
-/// From how many far groups on the envelope takes a strip.  Never, if a limit makes all far pixels the same.
+/// From how many far groups on the envelope takes a strip.  Never, if a limit makes all far pixels the same, so that the near
+/// search settles them.
 uint32_t least_far_groups(const Layout &layout) {
-    if (layout.output.measure.limit < columns::NEAR * columns::NEAR) return UINT32_MAX;
+    if (layout.output.measure.limit < Shape<WIDE_SPAN>::MOST_COST) return UINT32_MAX;
     return static_cast<uint32_t>(ceil_div(ceil_div(layout.columns.count, GROUP), FAR_SHARE));
 }
 
