@@ -1,7 +1,7 @@
 /*
  * apsis_measures: what is asked for next, once there are the maps of apsis.h.
  *
- *     apsis_morphology         the set dilated, eroded, opened or closed by a ball of any radius
+ *     apsis_morphology         a set, or labels, dilated, eroded, opened or closed by a ball
  *     apsis_surface_distance   how far are the surfaces of two sets apart?
  *     apsis_thickness          how large is the largest ball in the set that covers a pixel?
  *     apsis_medial_axis        which balls make up the set?
@@ -57,13 +57,23 @@ typedef enum apsis_operation {
  * APSIS_COMPLEMENT in it.  To close a set then, or to open a complement, takes pixels beyond
  * the border: APSIS_ERROR_UNSUPPORTED; give the image a margin as wide as the radius.
  *
+ * With APSIS_LABELS the set is a label image, and so is the result:
+ *   dilated   a pixel of 0 gets the nearest label in the ball around it, of equally near
+ *             ones that at the lowest index, as from apsis_voronoi; no label gives way;
+ *   eroded    a pixel keeps its label if it has no other value, nor 0, in its ball;
+ *   opened    a pixel keeps its label if a ball that it is in has no other;
+ *   closed    the set of all labels is closed, and its new pixels get the nearest label.
+ * To close one label alone, close it as a set.  Set and result are in host memory both, or
+ * both in device memory; scratch memory has 1 byte a pixel more.  Erosion and opening are not for APSIS_CHESSBOARD.
+ *
  * Flags are APSIS_COMPLEMENT (the set is the zero pixels, and the result is 1 in what
- * has become of it), APSIS_SLICES and APSIS_BORDER.  max_distance is not for this call.
- * Labels grow by apsis_voronoi with APSIS_LABELS and max_distance.
+ * has become of it), APSIS_SLICES, APSIS_BORDER and APSIS_LABELS.  max_distance is not
+ * for this call.
  *
  * @param radius  In units of spacing, 0 or more; infinity is allowed.
  * @param set     APSIS_BIT or an integer type.
  * @param result  APSIS_BIT or APSIS_U8: 1 in the set that it has become, otherwise 0.
+ *                With APSIS_LABELS APSIS_I32 or APSIS_I64, which must hold all labels.
  */
 APSIS_API apsis_status apsis_morphology(apsis_context *context, apsis_operation operation,
                                         double radius, const apsis_image *set,

@@ -115,7 +115,7 @@ func (c *Context) Voronoi(set, cells Image, options *Options) error {
 }
 
 // Morphology is the set, dilated, eroded, opened or closed by a ball of this radius: 1 in the set that it has become,
-// otherwise 0.
+// otherwise 0. With Labels they are label images both.
 func (c *Context) Morphology(operation Operation, radius float64, set, result Image, options *Options) error {
 	if err := wrongOf("set", set, "result", result); err != nil {
 		return err

@@ -1,6 +1,7 @@
-// Outputs of a map that are there, changed pixel by pixel: the border of the image, and labels in place of indices.
+// Outputs of a map that are there, changed pixel by pixel: the border of the image, labels in place of indices, and labels
+// that a mask keeps.
 //
-// Cost: the outputs in and out; of a label, a pixel at its index.
+// Cost: the outputs in and out; of a label in place of an index, a pixel there.
 #include "cuda/runtime/settle.h"
 
 #include "core/border.h"
@@ -31,6 +32,13 @@ __global__ void label_pixels(View nearest, LabelValues labels) {
     });
 }
 
+__global__ void keep_pixels(View mask, View labels, View result) {
+    for_pixels(result.size, [&](int64_t x, int64_t y, int64_t z) {
+        const int64_t label = mask.row(y, z)[x] ? value_at(labels, labels.row(y, z), x) : 0;
+        with_index(result.type, [&](auto pixel) { put(result, result.row(y, z), x, static_cast<decltype(pixel)>(label)); });
+    });
+}
+
 }  // namespace
 
 void settle_border(const DistanceJob &job, cudaStream_t stream) {
@@ -39,6 +47,10 @@ void settle_border(const DistanceJob &job, cudaStream_t stream) {
 
 void write_labels(const View &nearest, const LabelValues &labels, cudaStream_t stream) {
     launch("label_pixels", label_pixels, ceil_div(nearest.pixels(), BLOCK), BLOCK, stream, nearest, labels);
+}
+
+void keep_labels(const View &mask, const View &labels, const View &result, cudaStream_t stream) {
+    launch("keep_pixels", keep_pixels, ceil_div(result.pixels(), BLOCK), BLOCK, stream, mask, labels, result);
 }
 
 }  // namespace apsis::cuda

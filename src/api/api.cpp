@@ -356,14 +356,7 @@ apsis_status apsis_workspace_size(apsis_context *context, apsis_transform transf
                 *bytes = workspace_of(on, check_geodesic(on, images[0], images[1], images[2], images[3], options, false));
                 break;
             case APSIS_STATISTICS: *bytes = workspace_of(on, check_statistics(on, images[0], options, false)); break;
-            case APSIS_MORPHOLOGY:
-                *bytes = 0;
-                for (const apsis_operation first : {APSIS_DILATE, APSIS_ERODE}) {  // with APSIS_BORDER one of them needs more
-                    MorphologyJob job = check_morphology(on, first, 0, images[0], images[1], options, false);
-                    job.has_second = true;
-                    *bytes = std::max(*bytes, workspace_of(on, job));
-                }
-                break;
+            case APSIS_MORPHOLOGY: *bytes = morphology_workspace(on, images[0], images[1], options); break;
             case APSIS_CONTACTS: *bytes = workspace_of(on, check_contacts(on, images[0], options, false)); break;
             default: *bytes = workspace_of(on, check_eccentricity(on, images[0], images[1], images[2], options, false));
         }

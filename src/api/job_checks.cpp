@@ -134,14 +134,14 @@ void take_labels(DistanceJob &job) {
     job.complement = !job.labels;
 }
 
-void take_cell_labels(const apsis_image *cells, const apsis_options &options, DistanceJob &job) {
+void take_cell_labels(const char *name, const apsis_image *cells, const apsis_options &options, DistanceJob &job) {
     if (options.flags & APSIS_COMPLEMENT)
         throw Error(APSIS_ERROR_ARGUMENT,
                     "options: APSIS_LABELS is set with APSIS_COMPLEMENT, but a label image has no complement");
     if (options.method != APSIS_AUTO)
         throw Error(APSIS_ERROR_UNSUPPORTED, "options: method is %s, but APSIS_LABELS is for APSIS_AUTO",
                     name_of(options.method));
-    check_labels_fit("cells", cells, "set", job.set.type);
+    check_labels_fit(name, cells, "set", job.set.type);
     job.values = job.set;
 }
 
@@ -237,7 +237,7 @@ VoronoiJob check_voronoi(const apsis_context &context, const apsis_image *set, c
                     "APSIS_SWEEP, APSIS_SWEEP_BLOCKS and APSIS_SWEEP_ROWS leave",
                     name_of(options.method), job.connected ? " with APSIS_CONNECTED" : "");
     job.connected &= options.metric == APSIS_EUCLIDEAN;  // other metrics have no exclaves: see docs/methods.md
-    if (options.flags & APSIS_LABELS) take_cell_labels(cells, options, job);
+    if (options.flags & APSIS_LABELS) take_cell_labels("cells", cells, options, job);
     fill_in(set, options, job);
     check_indices_fit("cells", cells, job.set.pixels());
     return job;

@@ -92,6 +92,9 @@ void check_sums(const char *name, const int64_t size[3]);
 size_t workspace_of(const apsis_context &context, const DistanceJob &job);
 size_t workspace_of(const apsis_context &context, const VoronoiJob &job);
 size_t workspace_of(const apsis_context &context, const MorphologyJob &job);
+/// That of any operation which the options allow.
+size_t morphology_workspace(const apsis_context &context, const apsis_image *set, const apsis_image *result,
+                            const apsis_options *given);
 size_t workspace_of(const apsis_context &context, const ComponentsJob &job);
 size_t workspace_of(const apsis_context &context, const GeodesicJob &job);
 size_t workspace_of(const apsis_context &context, const EccentricityJob &job);

@@ -23,7 +23,7 @@ void fill_in(const apsis_options &options, DistanceJob &job);
 /// Makes a distance job one of the labels of its set.  With two values it is that of the complement.
 void take_labels(DistanceJob &job);
 
-/// Gives the cells of a job the labels of its set.  Throws unless they can have them.
-void take_cell_labels(const apsis_image *cells, const apsis_options &options, DistanceJob &job);
+/// Gives the cells of a job, the caller's image of that name, the labels of its set.  Throws unless they can have them.
+void take_cell_labels(const char *name, const apsis_image *cells, const apsis_options &options, DistanceJob &job);
 
 }  // namespace apsis

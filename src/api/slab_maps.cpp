@@ -235,7 +235,7 @@ void run_between_labels(apsis_context &context, DistanceJob job, const apsis_sla
 /// Runs a map that has the labels of sites.
 void run_to_labels(apsis_context &context, DistanceJob job, const apsis_slab &slab, const apsis_image *cells,
                    const apsis_options &options) {
-    take_cell_labels(cells, options, job);
+    take_cell_labels("cells", cells, options, job);
     take_labels_beyond(slab, job);
     run(context, job);
 }

@@ -122,6 +122,9 @@ class CpuBackend final : public Backend {
     void contacts(const ContactsJob &job, void *scratch, const Progress &progress) override {
         labels::contacts(job, scratch, *arena_, progress);
     }
+    void keep_labels(const View &mask, const View &labels, const View &result) override {
+        cpu::keep_labels(mask, labels, result, *arena_);
+    }
     size_t surface_scratch(const SurfaceJob &job) const override { return surfaces::surface_scratch(job); }
     bool mark_surface(const SurfaceJob &job, void *scratch) override { return surfaces::mark_surface(job, scratch, *arena_); }
     bool count_points(const SurfaceJob &job, void *) override { return surfaces::count_points(job, *arena_); }

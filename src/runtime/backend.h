@@ -112,15 +112,19 @@ struct VoronoiJob : DistanceJob {
 /// apsis_morphology, checked likewise: one map, a mask, or a second one of the mask of the first.  A dilation is the pixels
 /// within the limit of the set, an erosion those beyond it of the complement.
 struct MorphologyJob {
-    DistanceJob first;
+    DistanceJob first;  // without a set: a label image that grows needs no mask
     bool has_second = false;
+    View result;
+    // Of a label image, whose masks are scratch memory: the labels grow before, and of others, or of these, some are kept.
+    DistanceJob grown;  // without a set: not wanted
+    View kept;          // where the last mask is 1; without data: the mask is the result
 
     /// The other operation, of the first one's mask and in its place: every map has read its set before it writes.
     DistanceJob second() const {
         DistanceJob job = first;
         job.set = first.distance;
         job.beyond = job.complement = !first.beyond;
-        job.border = false;
+        job.border = job.labels = false;
         return job;
     }
 };
@@ -344,6 +348,10 @@ class Backend {
     virtual size_t surface_scratch(const SurfaceJob &) const { return 0; }
     virtual bool mark_surface(const SurfaceJob &, void *) { return false; }
     virtual bool count_points(const SurfaceJob &, void *) { return false; }
+
+    /// Writes the labels of the pixels where a mask is 1, otherwise 0.  All are in the back end's own memory, and the result may
+    /// be the labels.
+    virtual void keep_labels(const View &mask, const View &labels, const View &result) = 0;
 
     /// Measures, if the back end has kernels for them; otherwise no memory is needed, and they are the work of the host.
     /// Returns false if more values occur than there is room for.

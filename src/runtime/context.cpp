@@ -58,7 +58,9 @@ void apsis_context::drop_workspace() noexcept {
 
 void *apsis_context::scratch(size_t bytes, size_t kept) {
     found.reset();
-    if (bytes <= workspace_bytes_) return workspace_;
+    bytes += aside_, kept += aside_;
+    const auto rest = [&] { return static_cast<uint8_t *>(workspace_) + aside_; };
+    if (bytes <= workspace_bytes_) return rest();
     if (workspace_is_callers_)
         throw Error(APSIS_ERROR_WORKSPACE, "the workspace has %zu bytes, but %zu are needed", workspace_bytes_, bytes);
     refuse_capture("the workspace must grow: call once before, or set one");
@@ -77,7 +79,7 @@ void *apsis_context::scratch(size_t bytes, size_t kept) {
     }
     workspace_bytes_ = bytes;
     log("workspace: %zu bytes", bytes);
-    return workspace_;
+    return rest();
 }
 
 void apsis_context::refuse_capture(const char *why) const {

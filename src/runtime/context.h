@@ -33,6 +33,8 @@ struct apsis_context {
     void *scratch(size_t bytes, size_t kept = 0);
     /// The same, of which the first `kept` bytes stay as they are, or none where that takes too much.  NULL: there is not enough.
     void *find_scratch(size_t bytes, size_t &kept);
+    /// Leaves so many bytes at the beginning of the scratch memory as they are: what scratch() returns follows them.
+    void put_aside(size_t bytes) { aside_ = bytes; }
     void set_workspace(void *memory, size_t bytes);
     bool has_callers_workspace() const { return workspace_is_callers_; }
     void set_allocator(apsis_alloc_fn allocate_fn, apsis_free_fn release_fn, void *user);
@@ -72,7 +74,7 @@ struct apsis_context {
     void drop_faces() noexcept;
 
     void *workspace_ = nullptr;
-    size_t workspace_bytes_ = 0;
+    size_t workspace_bytes_ = 0, aside_ = 0;
     bool workspace_is_callers_ = false;
     void *spare_ = nullptr;  // what the workspace grows into, if that has failed
     size_t spare_bytes_ = 0;

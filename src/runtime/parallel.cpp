@@ -1,6 +1,8 @@
 // Loops on all threads of an arena, and arenas that contexts leave to each other: see parallel.h.
 #include "runtime/parallel.h"
 
+#include <cmath>
+
 #ifndef APSIS_SERIAL
 
 #include <tbb/blocked_range.h>
@@ -126,7 +128,7 @@ void run_loop(Arena &arena, int64_t count, const Progress &progress, double from
     const auto run = [&](int64_t i) {
         body(argument, i);
         if (progress && std::this_thread::get_id() == caller)
-            progress(from + (to - from) * static_cast<double>(done + 1) / static_cast<double>(count));
+            progress(std::lerp(from, to, static_cast<double>(done + 1) / static_cast<double>(count)));
         ++done;
     };
     const auto run_all = [&] {
@@ -177,7 +179,7 @@ void run_loop(Arena &, int64_t count, const Progress &progress, double from, dou
               void *argument) {
     for (int64_t i = 0; i < count; ++i) {
         body(argument, i);
-        if (progress) progress(from + (to - from) * static_cast<double>(i + 1) / static_cast<double>(count));
+        if (progress) progress(std::lerp(from, to, static_cast<double>(i + 1) / static_cast<double>(count)));
     }
     if (progress) progress(to);  // also for an empty loop
 }

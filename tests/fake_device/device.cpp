@@ -292,6 +292,13 @@ class FakeDevice final : public Backend {
         sync();
     }
 
+    void keep_labels(const View &mask, const View &labels, const View &result) override {
+        transform({{"mask", mask, true}, {"labels", labels, true}, {"result", result}}, nullptr, 0, {},
+                  [this](const Views &views, void *, const Progress &) {
+                      cpu_->keep_labels(views[0].view, views[1].view, views[2].view);
+                  });
+    }
+
     size_t surface_scratch(const SurfaceJob &job) const override { return cpu_->surface_scratch(job); }
     bool mark_surface(const SurfaceJob &job, void *scratch) override {
         bool has_points = false;

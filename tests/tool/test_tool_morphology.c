@@ -73,11 +73,21 @@ static void test_words(void **state) {
     succeed("morphology --help");
     assert_in(out_text, "--operation");
 
+    for (int i = 0; i < 35; ++i) samples[i] = i % 7 < 4 ? 1 : 200; /* two labels side by side */
+    write_tiff("in.tif", &kBytes, 7, 5, 1);
+    succeed("morphology in.tif out.tif --labels --operation erode --radius 1 --overwrite --device cpu");
+    assert_in(out_text, "out.tif: 25 pixels of labels, which were eroded");
+    Result r = read_result("out.tif", 0);
+    assert_int_equal(r.bits, 32);
+    for (int i = 0; i < 35; ++i) assert_int_equal(r.values[i], i % 7 < 3 ? 1 : i % 7 < 5 ? 0 : 200);
+    free(r.values);
+
     static const char *const wrong[][2] = {
         {"--radius 2", "--operation is missing"},
         {"--operation open", "--radius is missing"},
         {"--operation open --radius -1", "--radius"},
         {"--operation thin --radius 1", "--operation is 'thin'"},
+        {"--operation open --radius 1 --labels --metric chessboard", "--labels"},
         {"--operation open --radius 1 --metric chamfer", "--metric is 'chamfer'"},
         {"--operation open --radius 1 --metric chessboard --spacing 1,2", "--metric chessboard"}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; ++i) {

@@ -310,8 +310,6 @@ static void bad_calls(bench *b) {
     REFUSED(APSIS_OPEN, 1, &other, &result, APSIS_ERROR_ARGUMENT, "set: type is APSIS_F32");
     other = result, other.size[0] = 3;
     REFUSED(APSIS_OPEN, 1, &set, &other, APSIS_ERROR_ARGUMENT, "result|size");
-    options.flags = APSIS_LABELS;
-    REFUSED(APSIS_DILATE, 1, &set, &result, APSIS_ERROR_UNSUPPORTED, "APSIS_LABELS|apsis_voronoi");
     options.flags = APSIS_SIGNED;
     REFUSED(APSIS_DILATE, 1, &set, &result, APSIS_ERROR_ARGUMENT, "flags is 0x2");
     options.flags = APSIS_SLICES;

@@ -100,18 +100,20 @@ end
 
 """
     morphology(set, operation, radius; type=Bool, spacing=1, metric=:euclidean, complement=false, slices=false, border=false,
-               context)
+               labels=false, context)
 
 The set by a ball of `radius`: `operation` is `:dilate`, `:erode`, `:open` or `:close`.  `type` is `Bool` or `UInt8`.  With
-`border=true` what lies outside is zero.
+`border=true` what lies outside is zero.  With `labels=true` the set is a label image, and so is the result: elements of 0 get
+the nearest label in the ball around them, every label is eroded or opened as the set of its elements, and the set of all labels
+is closed.
 """
 function morphology(set::AbstractArray, operation, radius::Real; type=Bool, out=nothing, complement=false, slices=false,
-                    border=false, context=context_on(device_of(set)), kw...)
-    set = as_set(set)
+                    border=false, labels=false, context=context_on(device_of(set)), kw...)
+    set = as_given(set, labels)
     check_dimensions(set)
-    out = out === nothing ? new_map(set, type) : out
-    check_output("out", out, set, (Bool, UInt8))
-    asked = options(set; flags=flags(COMPLEMENT => complement, SLICES => slices, BORDER => border), kw...)
+    out = out !== nothing ? out : labels ? similar(set, label_type(set)) : new_map(set, type)
+    check_output("out", out, set, labels ? INDICES : (Bool, UInt8))
+    asked = options(set; flags=flags(COMPLEMENT => complement, SLICES => slices, BORDER => border, LABELS => labels), kw...)
     prepare(context, set)
     GC.@preserve set out check(context, ccall(symbol(:apsis_morphology), Cint,
         (Ptr{Cvoid}, Cint, Cdouble, Ptr{CImage}, Ptr{CImage}, Ptr{COptions}), context.handle,

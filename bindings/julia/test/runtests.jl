@@ -117,6 +117,10 @@ end
             @test Apsis.morphology(set, operation, 2; more...) == Apsis.morphology(once, second, 2; more...)
         end
         @test Apsis.morphology(set, :dilate, 3; spacing=(1, 4)) == (Apsis.distance(set; spacing=(1, 4)) .<= 3)
+        cells = set .* Int16.(mod.(axes(set, 1), 3) .+ 1)
+        @test Apsis.morphology(cells, :dilate, 4; labels=true) == Apsis.voronoi(cells; labels=true, max_distance=4)
+        @test Apsis.morphology(cells, :erode, 1; labels=true) ==
+            sum(value .* Apsis.morphology(cells .== value, :erode, 1) for value in 1:3)
         @test fails(() -> Apsis.morphology(set, :shrink, 1), ArgumentError, "operation")
         @test fails(() -> Apsis.morphology(set, :open, -1), Apsis.ApsisError, "radius is -1")
         @test fails(() -> Apsis.morphology(set, :open, 1; out=zeros(Int32, 31, 33)), Exception, "out")

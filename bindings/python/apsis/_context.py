@@ -177,20 +177,27 @@ class Context(Calls):
         return values.in_order(known, source, "a", "b")
 
     def morphology(self, operation: str, set: Array, radius: float, *, out: Optional[Array] = None,
-                   dtype: DTypeLike = np.bool_, spacing: Spacing = None, metric: str = "euclidean", complement: bool = False,
-                   slices: bool = False, border: bool = False) -> Array:
+                   dtype: Optional[DTypeLike] = None, spacing: Spacing = None, metric: str = "euclidean",
+                   complement: bool = False, slices: bool = False, border: bool = False, labels: bool = False) -> Array:
         """The functions of apsis.morphology in this context: "dilate", "erode", "open" or "close"."""
-        source = arrays.as_set("set", set)
+        source = arrays.as_given("set", set, labels)
         if flag("border", border) and len(source.shape) == 1:
             raise wrong("border is True, but set has 1 axis, and 2 or 3 are needed")
         if operation not in c.OPERATIONS:
             raise wrong(f"operation is {operation!r}, but must be one of {', '.join(c.OPERATIONS)}")
-        chosen = options(len(source.shape), flags(complement=complement, slices=slices, border=border), spacing=spacing,
-                         metric=metric)
-        outputs = [arrays.output("out", out, "dtype", dtype, MASKS, set, source)]
+        chosen = options(len(source.shape), flags(complement=complement, slices=slices, border=border, labels=labels),
+                         spacing=spacing, metric=metric)
+        if labels:
+            wanted = values.map_type(True if dtype is None else dtype, source)
+            outputs = [arrays.index_output("out", out, "dtype", wanted, set, source)]
+            values.check_room(outputs[0], source)
+        else:
+            outputs = [arrays.output("out", out, "dtype", np.bool_ if dtype is None else dtype, MASKS, set, source)]
         images = arrays.images_of([source], outputs)
         self._call(c.lib.apsis_morphology, images, c.OPERATIONS[operation], real("radius", radius),
                    *map(arrays.reference, images), ctypes.byref(chosen))
+        if labels:
+            values.mend(outputs[0], source)
         return arrays.results(outputs)
 
     def surface_distance(self, first: Array, second: Array, *, surface: str = "pixels", percentile: float = 95,

@@ -1,4 +1,4 @@
-"""A set dilated, eroded, opened or closed by a ball of any radius; the largest balls in it, and its medial axis.
+"""A set, or labels, dilated, eroded, opened or closed by a ball of any radius; the largest balls in it, and its medial axis.
 
     import apsis.morphology as morphology
     smooth = morphology.opening(mask, 12.5)
@@ -29,10 +29,10 @@ __all__ = ["closing", "dilation", "erosion", "isotropic_closing", "isotropic_dil
            "isotropic_opening", "local_thickness", "medial_axis", "opening"]
 
 
-def dilation(set: Array, radius: float, *, out: Optional[Array] = None, dtype: DTypeLike = np.bool_, spacing: Spacing = None,
-             metric: str = "euclidean", complement: bool = False, slices: bool = False, border: bool = False,
-             device: Optional[Device] = None) -> Array:
-    """The elements with one of the set in the ball around them.
+def dilation(set: Array, radius: float, *, out: Optional[Array] = None, dtype: Optional[DTypeLike] = None,
+             spacing: Spacing = None, metric: str = "euclidean", complement: bool = False, slices: bool = False,
+             border: bool = False, labels: bool = False, device: Optional[Device] = None) -> Array:
+    """The elements with one of the set in the ball around them; or labels, grown where there is 0.
 
     Parameters
     ----------
@@ -41,49 +41,57 @@ def dilation(set: Array, radius: float, *, out: Optional[Array] = None, dtype: D
     radius : float
         That of the ball, in the unit of `spacing`: 0 or more, infinity too.
     out : array of the shape of `set`, optional
-        Where the result goes, of bool or uint8 and any strides.
-    dtype : dtype, default bool
-        bool or uint8.
+        Where the result goes, of bool or uint8 and any strides; of labels, int32 or int64.
+    dtype : dtype, optional
+        bool, the default, or uint8.  Of labels int32 or int64; by default the one that holds those of `set`.
     metric : str, default "euclidean"
         "euclidean", "city-block" ("cityblock", "taxicab", "manhattan"): a diamond, or "chessboard": a square.
     border : bool, default False
         What lies outside the array is background, 0: a set is eroded from there, too.  By default the array is all there is.
         Not to close a set, nor to open a complement: give the array a margin.
+    labels : bool, default False
+        The array is a label image, and so is the result.  An element of 0 gets the nearest label in the ball around it.  A
+        label is eroded, and opened, as the set of its elements; not for "chessboard".  The set of all labels is closed, and its
+        new elements get the nearest label.
     spacing, complement, slices, device
         As for apsis.distance.
 
     Returns
     -------
     array
-        True in the set that it has become, of the kind and place of `set`.
+        True in the set that it has become, or its labels, of the kind and place of `set`.
 
     Examples
     --------
     >>> dilation([0, 0, 0, 1, 0, 0], 1.5)
     array([False, False,  True,  True,  True, False])
     """
-    return _apply("dilate", set, radius, device, out, dtype, spacing, metric, complement, slices, border)
+    return _apply("dilate", set, radius, device, out, dtype, spacing, metric, complement, slices, border,
+                  labels)
 
 
-def erosion(set: Array, radius: float, *, out: Optional[Array] = None, dtype: DTypeLike = np.bool_, spacing: Spacing = None,
-            metric: str = "euclidean", complement: bool = False, slices: bool = False, border: bool = False,
-            device: Optional[Device] = None) -> Array:
-    """The elements with nothing but the set in the ball around them.  Parameters are those of `dilation`."""
-    return _apply("erode", set, radius, device, out, dtype, spacing, metric, complement, slices, border)
+def erosion(set: Array, radius: float, *, out: Optional[Array] = None, dtype: Optional[DTypeLike] = None,
+            spacing: Spacing = None, metric: str = "euclidean", complement: bool = False, slices: bool = False,
+            border: bool = False, labels: bool = False, device: Optional[Device] = None) -> Array:
+    """The elements with nothing but the set, or their label, in the ball around them.  Parameters are those of `dilation`."""
+    return _apply("erode", set, radius, device, out, dtype, spacing, metric, complement, slices, border,
+                  labels)
 
 
-def opening(set: Array, radius: float, *, out: Optional[Array] = None, dtype: DTypeLike = np.bool_, spacing: Spacing = None,
-            metric: str = "euclidean", complement: bool = False, slices: bool = False, border: bool = False,
-            device: Optional[Device] = None) -> Array:
-    """Eroded, then dilated: what the balls that lie in the set cover.  Parameters are those of `dilation`."""
-    return _apply("open", set, radius, device, out, dtype, spacing, metric, complement, slices, border)
+def opening(set: Array, radius: float, *, out: Optional[Array] = None, dtype: Optional[DTypeLike] = None,
+            spacing: Spacing = None, metric: str = "euclidean", complement: bool = False, slices: bool = False,
+            border: bool = False, labels: bool = False, device: Optional[Device] = None) -> Array:
+    """Eroded, then dilated: what the balls that lie in the set, or in a label, cover.  Parameters are those of `dilation`."""
+    return _apply("open", set, radius, device, out, dtype, spacing, metric, complement, slices, border,
+                  labels)
 
 
-def closing(set: Array, radius: float, *, out: Optional[Array] = None, dtype: DTypeLike = np.bool_, spacing: Spacing = None,
-            metric: str = "euclidean", complement: bool = False, slices: bool = False, border: bool = False,
-            device: Optional[Device] = None) -> Array:
-    """Dilated, then eroded: what no ball outside the set covers.  Parameters are those of `dilation`."""
-    return _apply("close", set, radius, device, out, dtype, spacing, metric, complement, slices, border)
+def closing(set: Array, radius: float, *, out: Optional[Array] = None, dtype: Optional[DTypeLike] = None,
+            spacing: Spacing = None, metric: str = "euclidean", complement: bool = False, slices: bool = False,
+            border: bool = False, labels: bool = False, device: Optional[Device] = None) -> Array:
+    """Dilated, then eroded: what no ball outside the set, or all labels, covers.  Parameters are those of `dilation`."""
+    return _apply("close", set, radius, device, out, dtype, spacing, metric, complement, slices, border,
+                  labels)
 
 
 def local_thickness(set: Array, *, out: Optional[Array] = None, dtype: DTypeLike = np.float32, spacing: Spacing = None,
@@ -162,10 +170,11 @@ def isotropic_closing(image: Array, radius: float, out: Optional[Array] = None, 
 
 # ---- What they share ----
 
-def _apply(operation: str, set: Array, radius: float, device: Optional[Device], out: Optional[Array], dtype: DTypeLike,
-           spacing: Spacing, metric: str, complement: bool, slices: bool, border: bool) -> Array:
+def _apply(operation: str, set: Array, radius: float, device: Optional[Device], out: Optional[Array],
+           dtype: Optional[DTypeLike], spacing: Spacing, metric: str, complement: bool, slices: bool, border: bool,
+           labels: bool) -> Array:
     return context_for(set, device).morphology(operation, set, radius, out=out, dtype=dtype, spacing=spacing, metric=metric,
-                                               complement=complement, slices=slices, border=border)
+                                               complement=complement, slices=slices, border=border, labels=labels)
 
 
 def _into(out: Optional[Array], result: Any) -> Array:

@@ -69,6 +69,32 @@ def test_options():
     assert closing(one, 1, out=out) is out and out.sum() == 1
 
 
+def test_labels():
+    rng = np.random.default_rng(29)
+    labels = np.kron(rng.integers(0, 4, (6, 8)), np.ones((7, 7), int)).astype(np.uint16)
+    labels[labels == 3] = 60000
+    values = [value for value in np.unique(labels) if value]
+    for function in (erosion, opening):
+        result = function(labels, 2, labels=True)
+        assert result.dtype == np.int32
+        np.testing.assert_array_equal(result, sum(value * function(labels == value, 2).astype(int) for value in values))
+    grown = apsis.voronoi(labels, labels=True, max_distance=3)
+    np.testing.assert_array_equal(dilation(labels, 3, labels=True, dtype="int64"), grown)
+    whole = closing(labels, 3, labels=True)
+    np.testing.assert_array_equal(whole, np.where(closing(labels > 0, 3), grown, 0))
+    out = np.empty((56, 42), np.int64).T
+    assert opening(labels, 1, labels=True, out=out) is out
+    np.testing.assert_array_equal(dilation(np.array([-5, 0, 0, 7], np.int8), 1, labels=True), [-5, -5, 7, 7])
+    high = np.array([2**32 - 1] * 3 + [0], np.uint32)
+    np.testing.assert_array_equal(erosion(high, 1, labels=True), [2**32 - 1] * 2 + [0] * 2)
+    with pytest.raises(NotImplementedError, match="chessboard|CHESSBOARD"):
+        erosion(labels, 1, labels=True, metric="chessboard")
+    with pytest.raises((TypeError, ValueError), match="bool"):
+        erosion(labels, 1, labels=True, dtype=bool)
+    with pytest.raises(ValueError, match="complement|COMPLEMENT"):
+        erosion(labels, 1, labels=True, complement=True)
+
+
 def test_what_is_wrong():
     image = np.eye(4)
     for radius, kind in ((-1, ValueError), (np.nan, ValueError), ("1", TypeError), (None, TypeError)):

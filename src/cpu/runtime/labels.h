@@ -23,4 +23,16 @@ inline void write_labels(const View &nearest, const View &labels, Arena &arena) 
     });
 }
 
+/// Writes the labels of the pixels where a mask is 1, otherwise 0.  The result may be the labels.
+inline void keep_labels(const View &mask, const View &labels, const View &result, Arena &arena) {
+    const int64_t height = result.size[1];
+    parallel_for(arena, height * result.size[2], {}, 0, 0, [&](int64_t i) {
+        const int64_t y = i % height, z = i / height;
+        const uint8_t *const kept = mask.row(y, z), *const row = labels.row(y, z);
+        write_pixels(
+            result, y, z, [](int64_t) { return true; },
+            [&](int64_t x, auto pixel) { return static_cast<decltype(pixel)>(kept[x] ? value_at(labels, row, x) : 0); });
+    });
+}
+
 }  // namespace apsis::cpu

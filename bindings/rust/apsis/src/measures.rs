@@ -16,7 +16,8 @@ pub use sys::apsis_path as Path;
 pub use sys::apsis_surface_distances as SurfaceDistances;
 
 impl Context {
-    /// The set, dilated, eroded, opened or closed by a ball of this radius: 1 in the set that it has become, otherwise 0.
+    /// The set, dilated, eroded, opened or closed by a ball of this radius: 1 in the set that it has become, otherwise 0.  With
+    /// labels they are label images both.
     pub fn morphology(
         &self,
         operation: Operation,
