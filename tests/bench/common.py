@@ -9,6 +9,9 @@ import time
 import numpy as np
 
 CPU, U8, I32, F32, U16 = -1, 2, 3, 5, 7
+LABELS = 1 << 7
+VALUES = 65535  # of 16 bits, other than 0
+MARGIN = 300    # of a page, without text
 
 
 class Image(ctypes.Structure):
@@ -72,6 +75,16 @@ def same_partition(labels, other):
     return bool((becomes[labels.ravel()] == other).all()) and len(np.unique(becomes)) == len(becomes)
 
 
+def timed(call, runs):
+    """The least milliseconds, and the least of the processor, of all threads together."""
+    times = []
+    for _ in range(runs):
+        start = time.perf_counter(), time.process_time()
+        call()
+        times.append((1e3 * (time.perf_counter() - start[0]), 1e3 * (time.process_time() - start[1])))
+    return [min(each) for each in zip(*times)]
+
+
 def milliseconds(call, runs):
     call()
     times = []
@@ -102,6 +115,24 @@ def fill_mask(path, name, shape):
     return mask
 
 
+def cells(apsis, masks, shape, density):
+    """A Voronoi map of so many sites a pixel, whose values are taken modulo 65535, of 16 bits."""
+    mask = fill_mask(masks, f"noise-{density:.12f}".encode(), shape)
+    labels, values = np.zeros(shape, np.uint16), np.empty(shape, np.int32)
+    labels[mask != 0] = np.arange(np.count_nonzero(mask)) % VALUES + 1
+    apsis.call("apsis_voronoi", ctypes.byref(view(labels, U16)), ctypes.byref(view(values, I32)),
+               ctypes.byref(Options(flags=LABELS)))
+    return values.astype(np.uint16)
+
+
+def letters(apsis, masks, shape):
+    """A value for each letter of a page, modulo 65535, of 16 bits."""
+    page = fill_mask(masks, b"text", (shape[-2] + MARGIN, shape[-1] + MARGIN))[MARGIN:, MARGIN:]
+    numbers = np.empty(shape, np.int32)
+    components(apsis, np.ascontiguousarray(np.broadcast_to(page, shape)), numbers, 1)
+    return np.where(numbers > 0, (numbers - 1) % VALUES + 1, 0).astype(np.uint16)
+
+
 def each_mask(path, ndim, side):
     """Yields the benchmark's masks, with their names."""
     masks = ctypes.CDLL(path)
@@ -121,6 +152,6 @@ def number(index, default):
     return int(word)
 
 
-def arguments():
-    """The two libraries, the sides in 2-D and 3-D, and the threads, of the command line."""
-    return sys.argv[1], sys.argv[2], number(3, 4096), number(4, 256), number(5, len(os.sched_getaffinity(0)))
+def arguments(side_2d=4096, side_3d=256):
+    """The two libraries, the sides in 2-D and 3-D, by default these, and the threads, of the command line."""
+    return sys.argv[1], sys.argv[2], number(3, side_2d), number(4, side_3d), number(5, len(os.sched_getaffinity(0)))

@@ -19,8 +19,8 @@ import torch
 from cupyx.scipy import ndimage
 from monai.metrics import compute_hausdorff_distance
 
-from common import U8, Apsis, Options, arguments, fill_mask, view
-from peers_surfaces import FOUND, LABELS, PERCENTILE, TOLERANCE, pairs
+from common import LABELS, U8, Apsis, Options, arguments, fill_mask, view
+from peers_surfaces import FOUND, PERCENTILE, TOLERANCE, pairs
 
 OPERATIONS = ("dilate", 0, ndimage.binary_dilation), ("open", 2, ndimage.binary_opening)
 

@@ -16,32 +16,8 @@ import cc3d
 import edt
 import numpy as np
 
-from common import F32, I32, U16, Apsis, Options, arguments, components, fill_mask, same_partition, take_turns, view
-
-LABELS = 1 << 7
-VALUES = 65535  # other than 0
-MARGIN = 300    # of a page, without text
-
-
-def voronoi(apsis, labels):
-    values = np.empty(labels.shape, np.int32)
-    apsis.call("apsis_voronoi", ctypes.byref(view(labels, U16)), ctypes.byref(view(values, I32)),
-               ctypes.byref(Options(flags=LABELS)))
-    return values.astype(np.uint16)
-
-
-def cells(apsis, masks, shape, density):
-    mask = fill_mask(masks, f"noise-{density:.12f}".encode(), shape)
-    labels = np.zeros(shape, np.uint16)
-    labels[mask != 0] = np.arange(np.count_nonzero(mask)) % VALUES + 1
-    return voronoi(apsis, labels)
-
-
-def letters(apsis, masks, shape):
-    page = fill_mask(masks, b"text", (shape[-2] + MARGIN, shape[-1] + MARGIN))[MARGIN:, MARGIN:]
-    numbers = np.empty(shape, np.int32)
-    components(apsis, np.ascontiguousarray(np.broadcast_to(page, shape)), numbers, 1)
-    return np.where(numbers > 0, (numbers - 1) % VALUES + 1, 0).astype(np.uint16)
+from common import (F32, LABELS, U16, Apsis, Options, arguments, cells, components, fill_mask, letters, same_partition,
+                    take_turns, view)
 
 
 def each_image(apsis, masks, shape):

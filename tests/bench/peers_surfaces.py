@@ -8,14 +8,13 @@ As those packages do, the formulas look at the box alone that holds both sets.  
 processor, of all threads together, so that what else a machine does weighs little.  One CSV line a pair and a surface."""
 
 import ctypes
-import time
 
 import numpy as np
 from scipy import ndimage
 
-from common import U8, Apsis, Options, arguments, view
+from common import LABELS, U8, Apsis, Options, arguments, timed, view
 
-LABELS, PERCENTILE, TOLERANCE = 1 << 7, 95, 1
+PERCENTILE, TOLERANCE = 95, 1
 FOUND = np.dtype([("value", "i8"), ("pairs", "f8", 12), ("hausdorff", "f8"), ("percentile", "f8"), ("average", "f8"),
                   ("dice", "f8")])
 
@@ -62,15 +61,6 @@ def largest(formula, images, values):
         first, second = (np.pad(each[box], 1) for each in sets)
         found.append(max(each.max() for each in formula(first, second)))
     return found
-
-
-def timed(call, runs):
-    times = []
-    for _ in range(runs):
-        start = time.perf_counter(), time.process_time()
-        call()
-        times.append((1e3 * (time.perf_counter() - start[0]), 1e3 * (time.process_time() - start[1])))
-    return [min(each) for each in zip(*times)]
 
 
 def main():
