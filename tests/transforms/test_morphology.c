@@ -218,7 +218,7 @@ static void random_on_several_devices(bench *b) {
 /* ---- Of images for which every way of a device is taken: what the map of apsis_distance says ---- */
 
 static void as_the_map_says(bench *b) {
-    static const int64_t sizes[][3] = {{300, 70, 1}, {70, 300, 1}, {2500, 40, 1}, {9000, 33, 1}, {200, 3000, 1}, {40, 37, 45}};
+    static const int64_t sizes[][3] = {{300, 70, 1}, {70, 300, 1}, {2501, 40, 1}, {9006, 33, 1}, {200, 3000, 1}, {40, 37, 45}};
     static const double some[] = {0, 1.5, 12, 60, 700};
     static const double densities[] = {0.3, 0.001, 0.00002};
     chance c = {2702};

@@ -31,13 +31,14 @@ struct OutputFormat {
     bool serves;   // whether every output that is wanted has packed numbers of 32 bits
     bool aligned;  // whether, besides, its rows begin at multiples of 16 bytes
     Form distance;
-    bool is_mask;  // whether the output is a mask, with its bytes side by side
+    bool is_mask;  // whether the output is a mask, with its bytes side by side, or of bits
     bool limited;  // whether a cost may be above the limit
     uint32_t limit;
 
     explicit OutputFormat(const Output &output)
         : distance(form_of(output)),
-          is_mask(output.distance && output.distance.type == APSIS_U8 && output.distance.stride[0] == 1 && !output.is_signed),
+          is_mask(output.distance && !output.is_signed &&
+                  (output.distance.type == APSIS_BIT || (output.distance.type == APSIS_U8 && output.distance.stride[0] == 1))),
           limited(output.measure.limit < output.measure.largest),
           limit(static_cast<uint32_t>(std::min<int64_t>(output.measure.limit, UINT32_MAX))) {
         serves = (!output.distance || distance != Form::OTHER) &&
@@ -250,12 +251,15 @@ class StorePairs : public PackedStore {
     __device__ static bool is_odd() { return threadIdx.x & 1; }
 };
 
-/// Writes the first `count` of COUNT pixels of a mask, from x on; all of them in one store, where that is aligned.
+/// The bits of four bytes of 0 or 1.
+__device__ inline uint32_t gather_bits(uint32_t four) { return four * 0x10204080u >> 28; }
+
+/// Writes the first `count` of COUNT pixels of a mask, from x on, which is a multiple of COUNT; all of them in one store, where
+/// that is aligned.  **Warp:** if COUNT is four, as two lanes share a byte of bits, of which the first one writes it.
 template <int COUNT, class Cost>
 __device__ void write_mask(const Output &output, int64_t x, int64_t y, int64_t z, const Cost (&cost)[COUNT], bool found,
                            int count) {
-    static_assert(COUNT % QUAD == 0 && std::is_unsigned_v<Cost>);
-    uint8_t *const to = output.distance.row(y, z) + x;
+    static_assert((COUNT == QUAD || COUNT == 8) && std::is_unsigned_v<Cost>);
     const auto most = static_cast<Cost>(min(static_cast<uint64_t>(output.measure.limit), uint64_t(static_cast<Cost>(-1))));
     uint32_t four[COUNT / QUAD];
 #pragma unroll
@@ -264,6 +268,16 @@ __device__ void write_mask(const Output &output, int64_t x, int64_t y, int64_t z
 #pragma unroll
         for (int k = 0; k < QUAD; ++k) four[q] ^= found && cost[q * QUAD + k] <= most ? 1u << 8 * k : 0;
     }
+    if (output.distance.type == APSIS_BIT) {
+        uint32_t byte = gather_bits(four[0]);
+        if constexpr (COUNT == QUAD)
+            byte |= __shfl_down_sync(ALL_LANES, byte, 1) << QUAD;
+        else
+            byte |= gather_bits(four[1]) << QUAD;
+        if (count > 0 && x % 8 == 0) output.distance.row(y, z)[x / 8] = static_cast<uint8_t>(byte);
+        return;
+    }
+    uint8_t *const to = output.distance.row(y, z) + x;
     if (count >= COUNT && reinterpret_cast<uintptr_t>(to) % COUNT == 0) {
         if constexpr (COUNT == QUAD)
             __stcs(reinterpret_cast<uint32_t *>(to), four[0]);
