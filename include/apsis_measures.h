@@ -162,7 +162,8 @@ typedef struct apsis_surface_distances {
  * @param first, second  APSIS_BIT or an integer type, of one size.
  * @param surface        What a surface is.
  * @param percentile     From 0 to 100.
- * @param tolerance      In units of spacing, 0 or more.
+ * @param tolerance      In units of spacing, 0 or more.  A distance that differs from it by
+ *                       rounding alone, 2^-50 of it, counts as equal.
  * @param distances      [capacity]: receives what is found, or NULL.
  * @param count          Receives how many values there are, 1 without APSIS_LABELS; with
  *                       APSIS_DENSE one more than the greatest.  May be NULL.

@@ -169,12 +169,16 @@ double percentile_of_equal(const std::vector<Point> &points, double percentile) 
     return low == high ? high : low + (high - low) * (place - below);
 }
 
+// A length of n steps and a tolerance of n steps are rounded each in its own way, and so are sums of weights: 3.82 is twice
+// 1.91, but 382 hundredths come out above it.  What differs by no more than rounding counts as equal.
+constexpr double LENGTH_ROUNDING = 0x1p-50, WEIGHT_ROUNDING = 0x1p-40;
+
 /// The least length up to which such a part of the weight is.
 double percentile_of_weighted(const std::vector<Point> &points, double percentile) {
     double all = 0, sum = 0;
     for (const Point &each : points) all += each.weight;
     for (const Point &each : points)
-        if ((sum += each.weight) / all >= percentile / 100) return each.length;
+        if ((sum += each.weight) / all >= percentile / 100 * (1 - WEIGHT_ROUNDING)) return each.length;
     return points.back().length;
 }
 
@@ -182,13 +186,14 @@ apsis_surface_distances summary_of(const Question &question, int64_t value, cons
     apsis_surface_distances to = {};
     to.value = value;
     double sums = 0;
+    const double tolerance = question.tolerance * (1 + LENGTH_ROUNDING);
     for (int k = 0; k < 2; ++k) {
         const std::vector<Point> &own = points.of[k];
         double sum = 0;
         for (const Point &each : own) {
             to.points[k] += each.count;
             to.area[k] += each.weight;
-            if (each.length <= question.tolerance) to.within[k] += each.weight;
+            if (each.length <= tolerance) to.within[k] += each.weight;
             sum += each.length * each.weight;
         }
         to.largest[k] = own.empty() ? NAN : own.back().length;

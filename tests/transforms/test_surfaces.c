@@ -355,6 +355,33 @@ static int note(void *last, double done) {
 }
 
 /** Of values in both images, and of one in the first alone. */
+/** A tolerance of some steps, and half of the area: neither may be missed by the rounding of lengths and of sums. */
+static void equal_but_for_rounding(bench *b) {
+    static const double spacings[][3] = {{1.91, 2.35, 1}, {1.39, 0.85, 1}, {0.85, 1.39, 1}, {1.3, 1, 0.7}, {0.1, 0.3, 0.7}};
+    static const apsis_surface surfaces[] = {APSIS_SURFACE_PIXELS, APSIS_SURFACE_ALL, APSIS_SURFACE_CORNERS};
+    uint8_t masks[2][4] = {{1}, {0}};
+    for (int s = 0; s < COUNT(spacings); ++s)
+        for (int steps = 1; steps <= 3; ++steps)
+            for (int k = 0; k < COUNT(surfaces); ++k) {
+                memset(masks[1], 0, 4);
+                masks[1][steps] = 1;
+                apsis_image first = {.data = masks[0], .type = APSIS_U8, .ndim = 3, .size = {4, 1, 1}}, second = first;
+                second.data = masks[1];
+                apsis_options options = APSIS_OPTIONS_INIT;
+                memcpy(options.spacing, spacings[s], sizeof options.spacing);
+                apsis_surface_distances found;
+                const double length = steps * spacings[s][0];
+                assert_ok(b->ctx,
+                          apsis_surface_distance(b->ctx, &first, &second, surfaces[k], 50, length, &found, 1, NULL, &options));
+                assert_true(found.dice == 1 && fabs(found.hausdorff - length) < 1e-12);
+                if (steps == 1 && surfaces[k] == APSIS_SURFACE_CORNERS) /* of eight corners four are shared */
+                    assert_true(found.percentile[0] == 0 && found.percentile[1] == 0);
+                assert_ok(b->ctx, apsis_surface_distance(b->ctx, &first, &second, surfaces[k], 50, length * (1 - 1e-12), &found,
+                                                         1, NULL, &options));
+                assert_true(found.dice < 1);
+            }
+}
+
 static void progress(bench *b) {
     static uint8_t masks[2][3000];
     for (int i = 0; i < 3000; ++i) masks[0][i] = (uint8_t)(i / 1000 + 1), masks[1][i] = i < 1500 ? 1 : 2;
@@ -433,9 +460,16 @@ static void bad_calls(bench *b) {
 }
 
 static const test_case cases[] = {
-    TEST(every_pair_of_2x3_masks, EVERYWHERE), TEST(every_2x2x2_mask, EVERYWHERE), TEST(random_surfaces, EVERYWHERE),
-    TEST(random_labels, EVERYWHERE),           TEST(laws, WITH_HOST_IMAGES),       TEST(balls, WITH_HOST_IMAGES),
-    TEST(progress, WITH_HOST_IMAGES),          TEST(bad_calls, WITH_HOST_IMAGES),  TEST(labels_of_two_types, WITH_HOST_IMAGES),
+    TEST(every_pair_of_2x3_masks, EVERYWHERE),
+    TEST(every_2x2x2_mask, EVERYWHERE),
+    TEST(random_surfaces, EVERYWHERE),
+    TEST(random_labels, EVERYWHERE),
+    TEST(laws, WITH_HOST_IMAGES),
+    TEST(balls, WITH_HOST_IMAGES),
+    TEST(progress, WITH_HOST_IMAGES),
+    TEST(bad_calls, WITH_HOST_IMAGES),
+    TEST(labels_of_two_types, WITH_HOST_IMAGES),
+    TEST(equal_but_for_rounding, WITH_HOST_IMAGES),
 };
 
 int main(int argc, char **argv) { return RUN_CASES(cases, argc, argv); }

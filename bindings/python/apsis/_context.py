@@ -205,7 +205,7 @@ class Context(Calls):
         """apsis.metrics.surface_distance in this context."""
         sources = [arrays.as_set("first", first), arrays.as_set("second", second)]
         fields = self._surface_distances(sources, surface, percentile, tolerance, spacing, metric)[0].tolist()[1:]
-        numbers: list[Any] = [tuple(each) if isinstance(each, (list, np.ndarray)) else each for each in fields]
+        numbers: list[Any] = [tuple(np.asarray(each).tolist()) if np.ndim(each) else each for each in fields]
         return SurfaceDistances(*numbers)
 
     def label_surface_distances(self, first: Array, second: Array, *, surface: str = "pixels", percentile: float = 95,
@@ -269,7 +269,7 @@ class Context(Calls):
         mask = measures_mask(wanted)
         if intensity is not None:
             sources.append(arrays.as_intensity("intensity", intensity))
-            arrays.check_shape("intensity", sources[1], sources[0])
+            arrays.check_shape("intensity", sources[1], sources[0], "labels")
         chosen = options(len(sources[0].shape), flags(labels=True), connectivity=connectivity, spacing=spacing)
         images = arrays.images_of(sources, [], ("labels", "intensity"))
         count, room = ctypes.c_int64(), _ROOM

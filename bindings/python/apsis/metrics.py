@@ -49,7 +49,8 @@ def surface_distance(first: Array, second: Array, *, surface: str = "pixels", pe
     SurfaceDistances
         `hausdorff`, `hausdorff_percentile`, `average` (symmetric), `dice`; and in pairs, of the points of the first surface and
         of the second: `points`, how many, `area`, what they weigh, and of that `within`; `largest`, `percentile`, `mean`.  To a
-        surface without points distances are infinite.
+        surface without points distances are infinite; what is said of the points of such a surface is nan, and the larger of
+        two is that of the other.  If both are without points all is nan, but for the counts.
 
     Examples
     --------

@@ -166,3 +166,12 @@ def test_errors():
         surface_distance(image, image, surface="edges")
     with pytest.raises(apsis.ArgumentError, match="second has dtype int16, but first has int8"):
         label_surface_distances(image.astype(np.int8), image.astype(np.int16))
+
+
+def test_numbers_are_plain():
+    found = surface_distance(np.eye(3), np.eye(3)[::-1])
+    assert all(type(number) is int for number in found.points) and type(found.dice) is float
+    assert all(type(number) is float for name in ("area", "within", "largest", "percentile", "mean")
+               for number in getattr(found, name))
+    empty = surface_distance(np.zeros((3, 3)), np.eye(3))
+    assert empty.hausdorff == np.inf and np.isnan(empty.largest[0]) and empty.largest[1] == np.inf
