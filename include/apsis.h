@@ -552,10 +552,10 @@ APSIS_API apsis_status apsis_contacts(apsis_context *context, const apsis_image 
  * and connectivity 1 exactly, for spacings in the ratio of whole numbers up to 2^20.
  * Diagonal Euclidean steps are rounded: with equal spacings to 8119 where a
  * straight step is 5741, and where steps go along three axes to 190100 and 232824
- * where it is 134421; with other spacings to 26 bits.  That moves a length by less
- * than 2^-26 of itself, which is less than APSIS_F32 can tell.  The chessboard
- * and chamfer metrics take equal spacings, and one step may be 4096 times as long
- * as another.
+ * where it is 134421; else to 26 bits, and straight ones too in no such ratio.  That
+ * moves a length by less than 2^-26 of itself, which APSIS_F32 cannot tell.  The
+ * chessboard and chamfer metrics take equal spacings, and one step may be 4096 times
+ * as long as another.
  *
  * @param set       APSIS_BIT or an integer type.
  * @param seeds     APSIS_BIT or an integer type; the non-zero pixels, whatever the flags.

@@ -456,7 +456,7 @@ typedef struct apsis_path {
     double  length;     /**< Of its steps together; +infinity where there is none. */
     double  cost;       /**< What it costs; without a cost image, its length. */
     double  straight;   /**< The Euclidean distance between its ends; not a number where there is none. */
-    double  tortuosity; /**< length / straight; 1 where the start is the seed. */
+    double  tortuosity; /**< length / straight, at least 1; 1 where the start is the seed. */
 } apsis_path;
 
 /**

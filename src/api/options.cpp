@@ -105,7 +105,8 @@ double step_length(apsis_metric metric, const double spacing[3], int kind) {
     return metric == APSIS_EUCLIDEAN ? std::sqrt(length) : length;
 }
 
-/// Weights of steps: whole numbers where lengths add up to such, and otherwise lengths of which the shortest is FINEST_STEP.
+/// Weights of steps: whole numbers where lengths add up to such, and otherwise lengths of which the shortest is FINEST_STEP
+/// or little less.
 void set_steps(Steps &steps, const apsis_options &options, const Spacing &spacing, int connectivity) {
     double length[8], least = HUGE_VAL, most = 0;
     for (int kind = 1; kind < 8; ++kind) {
@@ -119,10 +120,11 @@ void set_steps(Steps &steps, const apsis_options &options, const Spacing &spacin
                     "options: spacing is %g, %g, %g, but for paths one step may be at most %g times as "
                     "long as another",
                     options.spacing[0], options.spacing[1], options.spacing[2], LONGEST_STEP);
-    const bool is_whole = spacing.is_whole && (options.metric != APSIS_EUCLIDEAN || connectivity == 1);
-    const double finest = is_whole ? 1 : least / FINEST_STEP;
-    for (int kind = 1; kind < 8; ++kind) steps.weight[kind] = std::llrint(length[kind] / finest);
-    steps.unit = finest * spacing.unit;
+    const bool adds_up = spacing.is_whole && (options.metric != APSIS_EUCLIDEAN || connectivity == 1);
+    const double finest = FINEST_STEP / least;
+    steps.divisor = adds_up ? 1 : spacing.is_whole ? std::floor(finest) : finest;  // so that whole steps stay exact
+    for (int kind = 1; kind < 8; ++kind) steps.weight[kind] = std::llrint(length[kind] * steps.divisor);
+    steps.unit = spacing.unit;
 }
 
 /// The largest length that, in the caller's unit in double precision, is within max_distance.

@@ -103,7 +103,7 @@ void add_straight(const int64_t size[3], const double spacing[3], std::vector<ap
             square += length * length;
         }
         path.straight = std::sqrt(square) * (unit > 0 ? unit : 1);
-        path.tortuosity = path.straight > 0 ? path.length / path.straight : 1;
+        path.tortuosity = path.straight > 0 ? std::max(path.length / path.straight, 1.0) : 1;  // diagonal steps are rounded
     }
 }
 

@@ -93,6 +93,22 @@ static void nothing_in_the_way(bench *b) {
     free(seeds);
 }
 
+/** Of spacings in the ratio of whole numbers straight steps are exact, whatever the diagonal ones. */
+static void straight_steps(bench *b) {
+    uint8_t mask[5 * 4 * 3], seeds[5 * 4 * 3] = {1};
+    memset(mask, 1, sizeof mask);
+    for (int64_t one = 1; one < 8; ++one)
+        for (int64_t other = 1; other < 8; ++other) {
+            problem p = new_problem(3, 5, 4, 3, mask);
+            set_spacing(&p, one, other, 1009, 1);
+            outputs out = run_geodesic(b, &p, seeds, &WHOLE);
+            const double *length = out.distance;
+            assert_true(length[4] == (double)(4 * one) && length[5 * 3] == (double)(3 * other));
+            assert_true(length[5 * 4 * 2] == 2.0 * 1009);
+            free_outputs(&out);
+        }
+}
+
 /** Seeds together are each of them alone, the nearest; what lies beyond max_distance is cut off and nothing else. */
 static void seeds_and_limits(bench *b) {
     uint8_t *mask = some_mask(0.75, 5), *seeds = must_alloc(PIXELS), *alone = must_alloc(PIXELS);
@@ -314,6 +330,6 @@ int main(int argc, char **argv) {
                                       TEST(nothing_in_the_way, EVERYWHERE),       TEST(seeds_and_limits, EVERYWHERE),
                                       TEST(slices_and_complements, EVERYWHERE),   TEST(threads_and_storage, EVERYWHERE),
                                       TEST(one_field_by_several_threads, ON_CPU), TEST(progress, EVERYWHERE),
-                                      TEST(the_workspace_is_enough, EVERYWHERE)};
+                                      TEST(the_workspace_is_enough, EVERYWHERE),  TEST(straight_steps, EVERYWHERE)};
     return RUN_CASES(cases, argc, argv);
 }

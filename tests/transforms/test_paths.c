@@ -84,7 +84,7 @@ static void assert_path(const cost_problem *c, const apsis_path *got, const int6
     const double straight = straight_of(&c->p, start, want[count - 1]);
     assert_true(got->cost == real_cost(c, cost) && got->length == real_of(&s, length));
     assert_true(fabs(got->straight - straight) <= 1e-15 * straight);
-    assert_true(fabs(got->tortuosity - (straight > 0 ? got->length / straight : 1)) <= 1e-14 * got->tortuosity);
+    assert_true(fabs(got->tortuosity - (straight > 0 ? fmax(got->length / straight, 1) : 1)) <= 1e-14 * got->tortuosity);
 }
 
 /* ---- What they are ---- */
