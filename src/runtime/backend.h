@@ -349,8 +349,8 @@ class Backend {
     virtual bool mark_surface(const SurfaceJob &, void *) { return false; }
     virtual bool count_points(const SurfaceJob &, void *) { return false; }
 
-    /// Writes the labels of the pixels where a mask is 1, otherwise 0.  All are in the back end's own memory, and the result may
-    /// be the labels.
+    /// Writes the labels of the pixels where a mask is 1, otherwise 0.  All are in the back end's own memory, and the result
+    /// may be the labels.
     virtual void keep_labels(const View &mask, const View &labels, const View &result) = 0;
 
     /// Measures, if the back end has kernels for them; otherwise no memory is needed, and they are the work of the host.
