@@ -55,10 +55,10 @@ bool is_allowed(apsis_operation operation, const apsis_options &options) {
 }
 
 /// A mask of the size of an image, in its kind of memory.
-View mask_like(const View &image, void *data) {
+View mask_like(const View &image) {
     View mask = image;
     mask.type = APSIS_U8;
-    return packed_like(mask, static_cast<uint8_t *>(data), image.memory);
+    return packed_like(mask, image.data, image.memory);
 }
 
 /// The maps for a label image: `job` has its set, options and limit.
@@ -82,7 +82,7 @@ void take_label_maps(const apsis_image *result, apsis_operation operation, const
         job.first.beyond = job.first.complement = true;
         job.has_second = false;
     }
-    job.first.distance = mask_like(job.result, job.result.data);  // the place of scratch memory
+    job.first.distance = mask_like(job.result);  // the place of scratch memory
 }
 
 /// The bytes of scratch memory for the masks of a label image; in the host memory of a device's call there is none.
@@ -164,10 +164,9 @@ MorphologyJob check_morphology(const apsis_context &context, const apsis_operati
 }
 
 size_t workspace_of(const apsis_context &context, const MorphologyJob &job) {
-    const auto most = [&](size_t bytes, const DistanceJob &map) { return std::max(bytes, workspace_of(context, map)); };
-    size_t masks = job.first.set ? most(0, job.first) : 0;
-    if (job.first.set && job.has_second) masks = most(masks, job.second());
-    return std::max(mask_bytes(context, job) + masks, job.grown.set ? most(0, job.grown) : 0);
+    const auto bytes_of = [&](const DistanceJob &map) { return map.set ? workspace_of(context, map) : 0; };
+    const size_t masks = std::max(bytes_of(job.first), job.has_second ? bytes_of(job.second()) : 0);
+    return std::max(mask_bytes(context, job) + masks, bytes_of(job.grown));
 }
 
 size_t morphology_workspace(const apsis_context &context, const apsis_image *set, const apsis_image *result,
