@@ -246,6 +246,19 @@ static void workspaces(bench *b) {
     }
 }
 
+/** Rows of more pixels than a block has at once, one after the other or apart. */
+static void wide_rows(bench *b) {
+    static uint8_t mask[4101 * 3];
+    chance c = {2717};
+    for (int i = 0; i < COUNT(mask); ++i) mask[i] = (uint8_t)(i / 7 % 3 ? 1 + roll_below(&c, VALUES) : 0);
+    for (unsigned layout = 0; layout < LAYOUTS; ++layout)
+        for (int k = 0; k < OPERATIONS; ++k) {
+            question q = {new_problem(2, 4101, 3, 1, mask), (apsis_operation)k, 1.5, APSIS_U16, APSIS_I32, layout};
+            q.p.options.flags = APSIS_LABELS;
+            check_labels(b, &q);
+        }
+}
+
 static int note_rise(void *last, double done) {
     assert_true(done >= *(double *)last && done <= 1);
     *(double *)last = done;
@@ -277,15 +290,11 @@ static void labels_without_pixels(bench *b) {
 }
 
 static const test_case cases[] = {
-    TEST(by_eye, EVERYWHERE),
-    TEST(bits_are_a_set, EVERYWHERE),
-    TEST(random_labels, EVERYWHERE),
-    TEST(random_labels_on_several_devices, ON_DEVICE_HOST),
-    TEST(bad_calls, WITH_HOST_IMAGES),
-    TEST(images_apart, ON_DEVICE),
-    TEST(workspaces, EVERYWHERE),
-    TEST(progress_of_each, EVERYWHERE),
-    TEST(labels_without_pixels, EVERYWHERE),
+    TEST(by_eye, EVERYWHERE),           TEST(bits_are_a_set, EVERYWHERE),
+    TEST(random_labels, EVERYWHERE),    TEST(random_labels_on_several_devices, ON_DEVICE_HOST),
+    TEST(bad_calls, WITH_HOST_IMAGES),  TEST(images_apart, ON_DEVICE),
+    TEST(workspaces, EVERYWHERE),       TEST(wide_rows, EVERYWHERE),
+    TEST(progress_of_each, EVERYWHERE), TEST(labels_without_pixels, EVERYWHERE),
 };
 
 int main(int argc, char **argv) { return RUN_CASES(cases, argc, argv); }
