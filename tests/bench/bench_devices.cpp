@@ -11,9 +11,9 @@
 // On 1, 2, 4, ... devices, up to all, or up to N.  One CSV line each: the seconds are a clock's on the wall, 1 warm-up, the
 // median of 5; `exchange_ms` is the part between what slabs tell and what they are told, and `exchanged` what goes from slab to
 // slab, in bytes.  Labels alone are joined by the first device, those with statistics by the host.  One slab is the whole call.
-// What does not fit is said to.  --check compares some rows on both sides of every cut, and the first and the last, with the
-// CPU back end's of a slab that is told what is around it, for which the mask is searched here; labels and host images with
-// those of one device, if these fit.
+// What is too large for a device is said to be.  --check compares some rows on both sides of every cut, and the first and the
+// last, with the CPU back end's of a slab that is told what is around it, for which the mask is searched here, or which has joined
+// its labels; host images, and labels that are not too many, with those of one device.
 #include <apsis.h>
 
 #include <algorithm>
@@ -27,6 +27,7 @@
 #include <thread>
 #include <vector>
 
+#include "slab_checks.h"
 #include "whole_image.h"
 
 namespace {
@@ -35,59 +36,15 @@ using Clock = std::chrono::steady_clock;
 using Barrier = std::barrier<>;
 
 constexpr int WARM_UPS = 1, RUNS = 5;
-constexpr int64_t CHECKED_ROWS = 8;                // on each side of a cut
 constexpr int64_t MOST_PARTS = int64_t(1) << 26;   // of components, with statistics: 5.9 GB of them
 constexpr size_t MOST_COMPARED = size_t(1) << 33;  // bytes of labels
 const char *const MASKS[] = {"noise-0.5", "blobs", "text"};
 
 double ms_since(Clock::time_point begin) { return std::chrono::duration<double, std::milli>(Clock::now() - begin).count(); }
 
-void check(apsis_context *context, apsis_status status) {
-    if (status != APSIS_OK) die(apsis_message(context));
-}
-
 struct Wanted {
     const char *name;
     bool distance, nearest, labels, statistics;
-};
-
-/// A number for each column: in device memory or, page-locked if the context's device can do that, in the host's.
-class Rows {
-  public:
-    void resize(apsis_context *context, apsis_memory memory, int64_t columns) {
-        if (image_.size[0] == columns && image_.memory == memory) return;
-        free(context);
-        image_.type = APSIS_I64;
-        image_.ndim = 2;
-        image_.size[0] = columns, image_.size[1] = 1;
-        check(context, apsis_alloc(context, memory, &image_));
-    }
-    void free(apsis_context *context) {
-        if (image_.data) apsis_free(context, &image_);
-        image_ = {};
-    }
-    int64_t columns() const { return image_.size[0]; }
-    int64_t *data() const { return static_cast<int64_t *>(image_.data); }
-
-  private:
-    apsis_image image_ = {};
-};
-
-/// A device, and its slab.
-struct Worker {
-    apsis_context *context = nullptr;
-    apsis_image set = {}, distance = {}, nearest = {}, labels = {};
-    int64_t start = 0, rows = 0;
-    Rows first, last;   // of distances, and of components
-    Rows above, below;  // of distances
-    std::vector<apsis_part> parts;
-    apsis_slab_labels told = {};
-
-    apsis_memory memory() const { return apsis_device(context) == APSIS_CPU ? APSIS_HOST : APSIS_DEVICE; }
-    void free_images() {
-        for (apsis_image *each : {&set, &distance, &nearest, &labels}) apsis_free(context, each);
-        for (Rows *each : {&first, &last, &above, &below}) each->free(context);
-    }
 };
 
 class Devices {
@@ -191,6 +148,8 @@ class Devices {
         return is_same ? ",same" : ",DIFFERENT";
     }
 
+    CheckedRows rows_of(Whole &whole) const { return {cpu_, whole, workers_}; }
+
     /// Gives each device its slab.  Returns why it cannot, or nullptr.
     const char *prepare(Whole &whole, apsis_type type, const Wanted &wanted, size_t devices) {
         bool fits = true;
@@ -206,9 +165,9 @@ class Devices {
             if (wanted.distance) allocate(w.distance, APSIS_F32);
             if (wanted.nearest) allocate(w.nearest, whole.index_type());
             if (wanted.labels) allocate(w.labels, whole.index_type());
-            if (!fits) return "no memory";
+            if (!fits) return "too large";
             const apsis_image from = whole.host(w.start, w.rows);
-            if (!has_memory(w.context, apsis_copy(w.context, &from, &w.set))) return "no memory";
+            if (!fits_in(w.context, apsis_copy(w.context, &from, &w.set))) return "too large";
             check(w.context, apsis_sync(w.context));
             for (Rows *told : {&w.first, &w.last})
                 told->resize(w.context, wanted.statistics ? APSIS_HOST : w.memory(), whole.columns());
@@ -219,7 +178,7 @@ class Devices {
             if (i > 0) w.told.first = w.first.data();
             if (i + 1 < devices) w.told.last = w.last.data();
             if (wanted.statistics) {
-                if (!has_memory(w.context, apsis_slab_parts(w.context, &w.set, &w.told, NULL))) return "no memory";
+                if (!fits_in(w.context, apsis_slab_parts(w.context, &w.set, &w.told, NULL))) return "too large";
                 if (w.told.count * static_cast<int64_t>(devices) > MOST_PARTS) return "too many components for statistics";
                 w.parts.resize(static_cast<size_t>(w.told.count));
             }
@@ -227,7 +186,7 @@ class Devices {
         return nullptr;
     }
 
-    void measure(const Whole &whole, const Wanted &wanted, size_t devices, double &one) {
+    void measure(Whole &whole, const Wanted &wanted, size_t devices, double &one) {
         std::vector<double> times, exchanges;
         bool fits = true;
         if (devices == 1) one_.clear();
@@ -249,7 +208,7 @@ class Devices {
         for (size_t i = 1; i < devices; ++i) threads.emplace_back(work, i);
         work(0);
         for (std::thread &thread : threads) thread.join();
-        if (!fits) return void(std::puts("no memory"));
+        if (!fits) return void(std::puts("too large"));
         std::sort(times.begin(), times.end()), std::sort(exchanges.begin(), exchanges.end());
         const double ms = times[RUNS / 2];
         if (devices == 1) one = ms;
@@ -258,13 +217,15 @@ class Devices {
         const int64_t told = whole.columns() * 8 * others * (wanted.labels ? 4 : slabs);
         std::printf("%.3f,%.3f,%lld,", ms, exchanges[RUNS / 2], (long long)told);
         if (one > 0) std::printf("%.2f", one / ms);
-        std::puts(!checks ? "" : wanted.labels ? same_as_one(whole, devices) : say(are_rows_right(whole, wanted, devices)));
+        std::puts(!checks         ? ""
+                  : wanted.labels ? same_as_one(whole, devices)
+                                  : say(rows_of(whole).are_rows_right(wanted.nearest, devices)));
     }
 
     /// Keeps the labels of one device, unless they are too large, and compares those of several with them.
-    const char *same_as_one(const Whole &whole, size_t devices) {
+    const char *same_as_one(Whole &whole, size_t devices) {
         const size_t row = static_cast<size_t>(whole.columns()) * pixel_bytes(workers_[0].labels.type);
-        if (row * static_cast<size_t>(whole.rows()) > MOST_COMPARED) return ",not compared";
+        if (row * static_cast<size_t>(whole.rows()) > MOST_COMPARED) return say(rows_of(whole).are_labels_right(devices));
         if (devices == 1) one_.resize(row * static_cast<size_t>(whole.rows()));
         if (one_.empty()) return ",nothing to compare with";
         bool same = true;
@@ -280,8 +241,9 @@ class Devices {
         return devices == 1 ? "" : say(same);
     }
 
-    static bool has_memory(apsis_context *context, apsis_status status) {
-        if (status != APSIS_ERROR_MEMORY) check(context, status);
+    /// Whether a call on a device went well, and not too much was asked of it: memory, or components of so large a slab.
+    static bool fits_in(apsis_context *context, apsis_status status) {
+        if (status != APSIS_ERROR_MEMORY && status != APSIS_ERROR_UNSUPPORTED) check(context, status);
         return status == APSIS_OK;
     }
 
@@ -289,10 +251,10 @@ class Devices {
         Worker &w = workers_[i];
         const apsis_image *const nearest = wanted.nearest ? &w.nearest : nullptr;
         if (devices == 1)
-            return has_memory(w.context, apsis_distance(w.context, &w.set, &w.distance, nearest, NULL)) &&
-                   has_memory(w.context, apsis_sync(w.context));
-        bool fits = has_memory(w.context, apsis_slab_summary(w.context, &w.set, w.start, i > 0 ? w.first.data() : NULL,
-                                                             i + 1 < devices ? w.last.data() : NULL, NULL));
+            return fits_in(w.context, apsis_distance(w.context, &w.set, &w.distance, nearest, NULL)) &&
+                   fits_in(w.context, apsis_sync(w.context));
+        bool fits = fits_in(w.context, apsis_slab_summary(w.context, &w.set, w.start, i > 0 ? w.first.data() : NULL,
+                                                          i + 1 < devices ? w.last.data() : NULL, NULL));
         all.arrive_and_wait();
         const auto begin = Clock::now();
         std::vector<const int64_t *> first, last;
@@ -302,8 +264,8 @@ class Devices {
         check(w.context, apsis_sync(w.context));
         exchange = ms_since(begin);
         const apsis_slab place = {w.start, whole.rows(), w.above.data(), w.below.data(), NULL, NULL};
-        fits = fits && has_memory(w.context, apsis_slab_distance(w.context, NULL, &place, &w.distance, nearest, NULL));
-        return has_memory(w.context, apsis_sync(w.context)) && fits;
+        fits = fits && fits_in(w.context, apsis_slab_distance(w.context, NULL, &place, &w.distance, nearest, NULL));
+        return fits_in(w.context, apsis_sync(w.context)) && fits;
     }
 
     bool label(const Whole &whole, const Wanted &wanted, size_t i, size_t devices, Barrier &all, double &exchange) {
@@ -311,20 +273,22 @@ class Devices {
         if (devices == 1) {
             const auto parts = static_cast<int64_t>(w.parts.size());
             auto *const components = reinterpret_cast<apsis_component *>(w.parts.data());  // of one size
-            return has_memory(w.context, apsis_components(w.context, &w.set, &w.labels, wanted.statistics ? components : NULL,
-                                                          wanted.statistics ? parts : 0, NULL, NULL)) &&
-                   has_memory(w.context, apsis_sync(w.context));
+            return fits_in(w.context, apsis_components(w.context, &w.set, &w.labels, wanted.statistics ? components : NULL,
+                                                       wanted.statistics ? parts : 0, NULL, NULL)) &&
+                   fits_in(w.context, apsis_sync(w.context));
         }
         w.told.parts = wanted.statistics ? w.parts.data() : NULL;
         w.told.capacity = wanted.statistics ? static_cast<int64_t>(w.parts.size()) : 0;
-        bool fits = has_memory(w.context, apsis_slab_parts(w.context, &w.set, &w.told, NULL));
+        w.fits = fits_in(w.context, apsis_slab_parts(w.context, &w.set, &w.told, NULL));
         all.arrive_and_wait();
+        for (size_t k = 0; k < devices; ++k)
+            if (!workers_[k].fits) return false;
         const auto begin = Clock::now();
         if (i == 0) join(whole, wanted, devices);
         all.arrive_and_wait();
         exchange = ms_since(begin);
-        fits = fits && has_memory(w.context, apsis_slab_components(w.context, NULL, &w.told, &w.labels, NULL));
-        return has_memory(w.context, apsis_sync(w.context)) && fits;
+        return fits_in(w.context, apsis_slab_components(w.context, NULL, &w.told, &w.labels, NULL)) &&
+               fits_in(w.context, apsis_sync(w.context));
     }
 
     void join(const Whole &whole, const Wanted &wanted, size_t devices) {
@@ -337,45 +301,6 @@ class Devices {
         check(context, apsis_slab_join(context, whole.ndim, whole.size, told.data(), static_cast<int64_t>(devices),
                                        room ? joined_.data() : NULL, room, &count, NULL));
         for (size_t k = 0; k < devices; ++k) workers_[k].told = told[k];
-    }
-
-    /// Whether the rows beside the cuts, the first and the last, are those that the CPU gives.
-    bool are_rows_right(const Whole &whole, const Wanted &wanted, size_t devices) {
-        bool right = true;
-        for (size_t i = 0; i < devices; ++i) {
-            const Worker &w = workers_[i];
-            const int64_t count = std::min(CHECKED_ROWS, w.rows);
-            for (const int64_t at : {int64_t(0), w.rows - count})
-                right = right && are_rows_right(const_cast<Whole &>(whole), wanted, w, at, count);
-        }
-        return right;
-    }
-
-    bool are_rows_right(Whole &whole, const Wanted &wanted, const Worker &w, int64_t at, int64_t count) {
-        const int64_t start = w.start + at;
-        const std::vector<int64_t> above = whole.nearest_rows(start, -1), below = whole.nearest_rows(start + count, 1);
-        const apsis_slab place = {start, whole.rows(), above.data(), below.data(), NULL, NULL};
-        const apsis_image set = whole.host(start, count);
-        const struct {
-            const apsis_image &of;
-            bool is_wanted;
-        } outputs[] = {{w.distance, true}, {w.nearest, wanted.nearest}};
-        std::vector<uint8_t> expected[2], found[2];
-        apsis_image images[2];
-        for (int k = 0; k < 2; ++k) {
-            if (!outputs[k].is_wanted) continue;
-            const size_t row = static_cast<size_t>(whole.columns()) * pixel_bytes(outputs[k].of.type);
-            expected[k].resize(row * static_cast<size_t>(count)), found[k].resize(expected[k].size());
-            images[k] = whole.rows_of(outputs[k].of.type, count);
-            apsis_image from = images[k], to = images[k];
-            from.data = static_cast<uint8_t *>(outputs[k].of.data) + row * static_cast<size_t>(at);
-            from.memory = w.memory();
-            to.data = found[k].data();
-            check(w.context, apsis_copy(w.context, &from, &to));
-            images[k].data = expected[k].data();
-        }
-        check(cpu_, apsis_slab_distance(cpu_, &set, &place, &images[0], wanted.nearest ? &images[1] : NULL, NULL));
-        return expected[0] == found[0] && expected[1] == found[1];
     }
 
     std::vector<Worker> workers_;
