@@ -22,9 +22,10 @@ namespace apsis::cuda::components {
 
 namespace {
 
-/// Whether four labels side by side can be stored at once.
-bool are_packed_i32(const View &labels) {
-    return labels.type == APSIS_I32 && labels.stride[0] == 4 && rows_begin_at(labels, sizeof(uint4));
+/// Whether labels side by side can be stored 16 bytes at once.
+bool are_packed(const View &labels) {
+    const int64_t bytes = labels.type == APSIS_I32 ? 4 : labels.type == APSIS_I64 ? 8 : 0;
+    return bytes > 0 && labels.stride[0] == bytes && rows_begin_at(labels, sizeof(uint4));
 }
 
 template <class Tile>
@@ -93,8 +94,8 @@ void plan_small_image(const ComponentsJob &job, Plan &plan) {
 Plan plan_of(const ComponentsJob &job) {
     Plan plan;
     plan.is_volume = job.axes == 3, plan.connectivity = job.connectivity;
-    plan.packed_labels = are_packed_i32(job.labels);
-    plan.stores_roots = plan.packed_labels && !job.is_found();
+    plan.packed_labels = are_packed(job.labels);
+    plan.stores_roots = plan.packed_labels && job.labels.type == APSIS_I32 && !job.is_found();
     plan.by_row_pairs = !plan.is_volume && !plan.stores_roots;
     plan.counts_alone = !plan.is_volume && !job.labels && !job.components && !job.selects() && !job.is_slab();
     with_tile(plan, [&](auto tile) { plan_tiles<decltype(tile)>(job, plan); });
@@ -102,7 +103,7 @@ Plan plan_of(const ComponentsJob &job) {
 }
 
 bool is_for_labels(const ComponentsJob &job) {
-    return are_packed_i32(job.labels) && !job.components && !job.selects() && !job.is_slab();
+    return job.labels.type == APSIS_I32 && are_packed(job.labels) && !job.components && !job.selects() && !job.is_slab();
 }
 
 Plan small_image_plan_of(const ComponentsJob &job) {

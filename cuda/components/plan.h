@@ -12,7 +12,7 @@ struct Plan {
     int connectivity = 1;
     bool by_row_pairs = false;                     // tiles are labelled two rows at once
     bool counts_alone = false;                     // components are counted where they are joined, and nothing else is kept
-    bool packed_labels = false;                    // four labels can be stored at once
+    bool packed_labels = false;                    // labels can be stored 16 bytes at once
     bool stores_roots = false;                     // a run's root is stored where its labels will be
     bool has_nodes = false;                        // there is more than one tile in an image
     uint32_t across = 0, down = 0, deep = 0;       // tiles

@@ -83,7 +83,7 @@ __global__ void __launch_bounds__(Tile::THREADS)
         labelled.parents[labelled.runs_of(threadIdx.x).run_from(rest & -rest)] = labelled.ENTRIES + ++number;
     __syncthreads();
     number_runs(labelled, runs);
-    write_quads<Tile>(labelled, place, labels, OwnNumbers());
+    write_packs<uint32_t>(labelled, place, labels, OwnNumbers());
     if (told && threadIdx.x == 0) *told = all;
 }
 

@@ -111,7 +111,7 @@ struct Tiles {
     uint32_t kept_words;        // words of a tile that can hold pixels: fewer than WORDS * ROWS * PLANES in a small image
     uint32_t most_kept_parts;   // whose sums a tile has room for: MOST_KEPT_PARTS, or fewer where it has few words
     bool has_nodes;             // whether there are neighbouring tiles, and so nodes
-    bool packed_labels;         // four labels of 32 bits are stored at once
+    bool packed_labels;         // labels are stored 16 bytes at once
     uint32_t *bits;             // [tile][word]: the set
     uint32_t *firsts;           // [tile][word]: the first pixels of parts that represent a component
     uint32_t *firsts_before;    // [tile row]: [row of the image][column of tiles].  How many first pixels it has; after the

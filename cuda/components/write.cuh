@@ -11,45 +11,58 @@
 
 namespace apsis::cuda::components {
 
-/// The labels of four pixels side by side: of at most two runs.
-template <class Tile, class Numbers>
-__device__ uint4 labels_at(const LabelledTile<Tile> &labelled, int at, int bit, Numbers numbers) {
-    const uint32_t word = labelled.word[at] >> bit & 15;
-    if (!word) return make_uint4(0, 0, 0, 0);
-    const uint32_t all = labelled.start[at], start = all >> bit & 15, goes_on = word & ~start & 1;
+/// Labels of pixels side by side, which are stored at once.
+template <class Label>
+struct alignas(16) Pack {
+    static constexpr int COUNT = 16 / sizeof(Label);
+    Label label[COUNT];
+};
+
+/// Four pixels side by side are of at most two runs, two pixels of one.
+template <class Label, class Tile, class Numbers>
+__device__ Pack<Label> labels_at(const LabelledTile<Tile> &labelled, int at, int bit, Numbers numbers) {
+    constexpr int COUNT = Pack<Label>::COUNT;
+    constexpr uint32_t ALL = (1u << COUNT) - 1;
+    const uint32_t word = labelled.word[at] >> bit & ALL;
+    if (!word) return {};
+    const uint32_t all = labelled.start[at], start = all >> bit & ALL, goes_on = word & ~start & 1;
     const uint32_t first = labelled.runs_before[at] + __popc(all & below(bit)) - goes_on;
     const auto number_of = [&](uint32_t run) {
-        return static_cast<uint32_t>(numbers.of(labelled.parents[entry_of(run)] - labelled.ENTRIES));
+        return static_cast<Label>(numbers.of(labelled.parents[entry_of(run)] - labelled.ENTRIES));
     };
-    const uint32_t second = goes_on ? start : start & (start - 1);  // where the second run begins, if there is one
-    const uint32_t one = number_of(first), other = second ? number_of(first + 1) : 0;
+    // Where the second run begins, if there is one.
+    const uint32_t second = COUNT <= 2 ? 0 : goes_on ? start : start & (start - 1);
+    const Label one = number_of(first), other = second ? number_of(first + 1) : 0;
     const uint32_t later = word & -second;
-    const auto label = [&](int i) { return later >> i & 1 ? other : word >> i & 1 ? one : 0; };
-    return make_uint4(label(0), label(1), label(2), label(3));
+    Pack<Label> pack;
+    for (int i = 0; i < COUNT; ++i) pack.label[i] = later >> i & 1 ? other : word >> i & 1 ? one : 0;
+    return pack;
 }
 
-/// Block: writes a tile's labels of 32 bits.  A thread writes four pixels at once, then four of another row or plane.
-template <class Tile, class Numbers>
-__device__ void write_quads(const LabelledTile<Tile> &labelled, const TilePlace &place, const View &labels, Numbers numbers) {
-    constexpr int QUADS = 32 / 4, IN_ROW = Tile::WORDS * QUADS, DOWN = Tile::THREADS / IN_ROW;
+/// Block: writes a tile's labels.  A thread writes a pack, then one of another row or plane.
+template <class Label, class Tile, class Numbers>
+__device__ void write_packs(const LabelledTile<Tile> &labelled, const TilePlace &place, const View &labels, Numbers numbers) {
+    constexpr int COUNT = Pack<Label>::COUNT, PACKS = 32 / COUNT, IN_ROW = Tile::WORDS * PACKS, DOWN = Tile::THREADS / IN_ROW;
     constexpr int AXIS = Tile::PLANES > 1 ? 2 : 1, STEP = Tile::PLANES > 1 ? DOWN / Tile::ROWS : DOWN;
     static_assert(Tile::PLANES == 1 || DOWN % Tile::ROWS == 0);
-    const int row = threadIdx.x / IN_ROW, quad = threadIdx.x % IN_ROW, bit = quad % QUADS * 4;
-    const int64_t x = place.x + quad * 4, y = place.y + row % Tile::ROWS, z = place.z + row / Tile::ROWS;
+    const int row = threadIdx.x / IN_ROW, pack = threadIdx.x % IN_ROW, bit = pack % PACKS * COUNT;
+    const int64_t x = place.x + pack * COUNT, y = place.y + row % Tile::ROWS, z = place.z + row / Tile::ROWS;
     if (x >= labels.size[0] || y >= labels.size[1] || z >= labels.size[2]) return;
-    const int here = static_cast<int>(min(labels.size[0] - x, int64_t(4)));
-    const int count = static_cast<int>(min(ceil_div(labels.size[AXIS] - (AXIS == 2 ? z : y), STEP), int64_t(QUADS)));
-    uint8_t *to = labels.row(y, z) + x * 4;
+    const int here = static_cast<int>(min(labels.size[0] - x, int64_t(COUNT)));
+    const int count = static_cast<int>(min(ceil_div(labels.size[AXIS] - (AXIS == 2 ? z : y), STEP), int64_t(PACKS)));
+    uint8_t *to = labels.row(y, z) + x * sizeof(Label);
     const int64_t step = STEP * labels.stride[AXIS];
-    int at = row * Tile::WORDS + quad / QUADS;
+    int at = row * Tile::WORDS + pack / PACKS;
 #pragma unroll 2
     for (int k = 0; k < count; ++k, to += step, at += DOWN * Tile::WORDS) {
-        const uint4 number = labels_at(labelled, at, bit, numbers);
-        if (here == 4)
-            __stcs(reinterpret_cast<uint4 *>(to), number);
-        else
-            for (int i = 0; i < here; ++i)
-                reinterpret_cast<uint32_t *>(to)[i] = i == 0 ? number.x : i == 1 ? number.y : number.z;
+        const Pack<Label> found = labels_at<Label>(labelled, at, bit, numbers);
+        if (here == COUNT) {
+            __stcs(reinterpret_cast<uint4 *>(to), reinterpret_cast<const uint4 &>(found));
+        } else {
+#pragma unroll
+            for (int i = 0; i < COUNT - 1; ++i)
+                if (i < here) reinterpret_cast<Label *>(to)[i] = found.label[i];
+        }
     }
 }
 
@@ -89,8 +102,10 @@ __global__ void __launch_bounds__(Tile::THREADS, Tile::BLOCKS_PER_SM)
     number_roots(labelled, runs, place, tiles, numbers.elsewhere);
     if constexpr (std::is_same_v<Numbers, Told>) mark_elsewhere(labelled, place, tiles, numbers, {true, true});
     number_runs(labelled, runs);
-    if (tiles.packed_labels)
-        write_quads<Tile>(labelled, place, labels, numbers);
+    if (tiles.packed_labels && labels.type == APSIS_I32)
+        write_packs<uint32_t>(labelled, place, labels, numbers);
+    else if (tiles.packed_labels)
+        write_packs<int64_t>(labelled, place, labels, numbers);
     else
         write_pixels<Tile>(labelled, place, labels, complement, numbers);
 }
