@@ -30,7 +30,7 @@ def read(paths):
     for path in paths:
         with open(path, newline="") as file:
             for row in csv.DictReader(line for line in file if not line.startswith("#")):
-                if row["set"] == "u8":
+                if row["set"] == "u8" and row["times_one"]:  # not what is too large for one device, or for these
                     size = row["width"] + ("³" if row["group"] == "volume" else "²")
                     points = curves.setdefault((row["outputs"], row["mask"], size), [])
                     points.append((int(row["devices"]), float(row["times_one"])))
