@@ -28,6 +28,7 @@ static int64_t lay_out(frame *f, unsigned layout) {
         f->stride[axis] = flip ? -span : span;
         flipped += flip ? span * at_least(0, size - 1) : 0;
         span = (bits && axis == 0 ? (size + 7) / 8 : span * size) + (layout & PADDED ? 3 * pixel : 0);
+        if (layout == PITCHED && i == 0) span = (span + 63) / 64 * 64;
     }
     if (bits) f->stride[0] = 0;
     f->origin = guard_of(layout) + (layout & PADDED ? pixel : 0) + flipped;

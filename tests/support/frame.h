@@ -10,6 +10,9 @@
 /* Layouts, to be combined.  PACKED leaves the strides 0.  APSIS_BIT knows no STEPPED, no FLIP_X, and swaps y and z only. */
 enum { PACKED = 0, PADDED = 1, STEPPED = 2, FLIP_X = 4, FLIP_Y = 8, FLIP_Z = 16, SWAPPED = 32, LAYOUTS = 64 };
 
+/* Of images that are packed but for the ends of rows: each begins at a multiple of 64 bytes, as of a pitched allocation. */
+enum { PITCHED = LAYOUTS };
+
 enum { POISON = 0xa5 };
 
 typedef struct frame {

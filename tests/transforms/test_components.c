@@ -138,6 +138,24 @@ static void random_problems(bench *b) {
     }
 }
 
+/** Rows that begin where several labels can be stored at once, and end anywhere. */
+static void every_width_of_pitched_rows(bench *b) {
+    chance c = {2029};
+    for (int64_t w = 1; w <= 140; w += w == 70 ? 55 : 1)
+        for (int ndim = 2; ndim <= 3; ++ndim) {
+            problem p = new_problem(ndim, w, 5, ndim == 3 ? 4 : 1, NULL);
+            uint8_t *mask = must_alloc((size_t)pixels_of(&p));
+            fill_mask(mask, p.size, NOISE, 0.6, &c);
+            p.mask = mask;
+            p.options.connectivity = 1 + (int)(w % ndim);
+            for (int k = 0; k < 2; ++k) {
+                const asked how = {APSIS_U8, k ? APSIS_I64 : APSIS_I32, .labels_layout = PITCHED, .capacity = -1};
+                check_components(b, &p, &how);
+            }
+            free(mask);
+        }
+}
+
 static void random_tile_fills(bench *b) {
     chance c = {2028};
     for (int i = 0; i < effort(150); ++i) {
@@ -408,6 +426,7 @@ int main(int argc, char **argv) {
                                       TEST(every_4x4_image, EVERYWHERE),
                                       TEST(every_3x2x2_volume, EVERYWHERE),
                                       TEST(random_problems, EVERYWHERE),
+                                      TEST(every_width_of_pitched_rows, EVERYWHERE),
                                       TEST(random_tile_fills, EVERYWHERE),
                                       TEST(hard_shapes, EVERYWHERE),
                                       TEST(random_planes_without_labels, EVERYWHERE),
