@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Mapping
+from contextlib import contextmanager
+from typing import Any, Iterator, Mapping
 
 from . import _library as c
 
@@ -57,6 +58,17 @@ def wrong(message: str) -> ArgumentError:
 def unsupported(message: str) -> UnsupportedError:
     """The exception for an argument that is valid, but not taken."""
     return UnsupportedError(c.ERROR_UNSUPPORTED, message)
+
+
+@contextmanager
+def named(**names: str) -> Iterator[None]:
+    """In what is raised, arguments have the names that another package's function gives them: `named(set="image")`."""
+    try:
+        yield
+    except (Error, TypeError) as failure:
+        message = re.sub(r"(^|\bbut )(\w+)(?= has| is)", lambda found: found[1] + names.get(found[2], found[2]), str(failure))
+        failure.args = (message,)
+        raise
 
 
 _TYPES = {"U8": "uint8", "U16": "uint16", "I32": "int32", "I64": "int64", "F32": "float32", "F64": "float64"}

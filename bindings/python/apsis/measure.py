@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ._arrays import Array
 from ._calls import Device
 from ._context import MEASURE, context_for
-from ._errors import unsupported
+from ._errors import named, unsupported
 from ._options import Spacing
 
 __all__ = ["MEASURE", "PROPERTIES", "measures", "regionprops_table"]
@@ -152,8 +152,9 @@ def regionprops_table(label_image: Array, intensity_image: Optional[Array] = Non
         if "intensity" in PROPERTIES[name][0] and intensity_image is None:
             raise unsupported(f"properties has {name!r}, which needs intensity_image")
     wanted = {each for name in names for each in PROPERTIES[name][0]}
-    known = context_for(label_image, device).measures(label_image, intensity_image if "intensity" in wanted else None,
-                                                      wanted=sorted(wanted), connectivity=ndim, spacing=spacing)
+    with named(labels="label_image", intensity="intensity_image"):
+        known = context_for(label_image, device).measures(label_image, intensity_image if "intensity" in wanted else None,
+                                                          wanted=sorted(wanted), connectivity=ndim, spacing=spacing)
     along = np.ones(ndim) if spacing is None else np.broadcast_to(np.asarray(spacing, float), (ndim,))
     table = _Table(known[known["component"]["value"] > 0], ndim, along)
     columns: dict[str, NDArray[Any]] = {}

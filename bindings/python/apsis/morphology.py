@@ -23,6 +23,7 @@ from numpy.typing import DTypeLike
 from ._arrays import Array
 from ._calls import Device
 from ._context import context_for
+from ._errors import named
 from ._options import Spacing
 
 __all__ = ["closing", "dilation", "erosion", "isotropic_closing", "isotropic_dilation", "isotropic_erosion",
@@ -150,22 +151,26 @@ def medial_axis(set: Array, *, out: Optional[Array] = None, dtype: DTypeLike = n
 
 def isotropic_dilation(image: Array, radius: float, out: Optional[Array] = None, spacing: Spacing = None) -> Array:
     """As skimage.morphology.isotropic_dilation."""
-    return _into(out, dilation(image, radius, spacing=spacing))
+    with named(set="image"):
+        return _into(out, dilation(image, radius, spacing=spacing))
 
 
 def isotropic_erosion(image: Array, radius: float, out: Optional[Array] = None, spacing: Spacing = None) -> Array:
     """As skimage.morphology.isotropic_erosion."""
-    return _into(out, erosion(image, radius, spacing=spacing))
+    with named(set="image"):
+        return _into(out, erosion(image, radius, spacing=spacing))
 
 
 def isotropic_opening(image: Array, radius: float, out: Optional[Array] = None, spacing: Spacing = None) -> Array:
     """As skimage.morphology.isotropic_opening."""
-    return _into(out, opening(image, radius, spacing=spacing))
+    with named(set="image"):
+        return _into(out, opening(image, radius, spacing=spacing))
 
 
 def isotropic_closing(image: Array, radius: float, out: Optional[Array] = None, spacing: Spacing = None) -> Array:
     """As skimage.morphology.isotropic_closing."""
-    return _into(out, closing(image, radius, spacing=spacing))
+    with named(set="image"):
+        return _into(out, closing(image, radius, spacing=spacing))
 
 
 # ---- What they share ----

@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike
 from . import _arrays as arrays
 from ._arrays import Array
 from ._context import context_for, outside
+from ._errors import named
 from ._options import ALIASES, real, steps
 
 __all__ = ["distance_transform_cdt", "distance_transform_edt", "expand_labels", "find_objects", "label",
@@ -126,7 +127,8 @@ def expand_labels(label_image: ArrayLike, distance: float = 1, spacing: Any = 1)
     # What lies at no distance is the label itself; a limit of 0 would be none.
     limit = max(float(distance), np.finfo(float).tiny)
     of_integers = label_image.dtype.kind in "biu"
-    cells = context_for(label_image).voronoi(label_image, spacing=spacing, max_distance=limit, labels=of_integers)
+    with named(set="label_image"):
+        cells = context_for(label_image).voronoi(label_image, spacing=spacing, max_distance=limit, labels=of_integers)
     if of_integers:
         return np.asarray(cells, label_image.dtype)
     labels: np.ndarray[Any, Any] = np.append(label_image.reshape(-1), label_image.dtype.type(0))  # -1 is that of no site

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 import apsis
+import apsis.measure as measure
+import apsis.morphology as morphology
 import apsis.ndimage as ndimage
 
 MASK = np.random.default_rng(4).random((6, 7)) < 0.3
@@ -183,6 +185,17 @@ def test_axes_are_counted_as_those_of_the_array():
         apsis.distance(MASK, dtype=np.int32, spacing=2)
     with pytest.raises(ValueError, match="^out has dtype int32, but a result may be as large as"):
         apsis.distance(np.broadcast_to(True, (2, 50000)), dtype=np.int32)
+
+
+@pytest.mark.parametrize("call, kind, words", [
+    (lambda: ndimage.expand_labels(np.ones((2, 2, 2, 2), int)), apsis.ArgumentError, "^label_image has 4 axes"),
+    (lambda: morphology.isotropic_opening(np.ones((2, 2, 2, 2)), 1), apsis.ArgumentError, "^image has 4 axes"),
+    (lambda: measure.regionprops_table(np.ones((3, 3))), TypeError, "^label_image is a ndarray .* labels are integers or bools$"),
+    (lambda: measure.regionprops_table(np.ones((4, 4), int), np.ones((3, 3), bool), ["intensity_mean"]), apsis.ArgumentError,
+     r"^intensity_image has shape \(3, 3\), but label_image has \(4, 4\)$")])
+def test_arguments_of_other_packages_functions_have_their_names(call, kind, words):
+    with pytest.raises(kind, match=words):
+        call()
 
 
 def test_no_limit():
