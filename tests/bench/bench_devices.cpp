@@ -12,8 +12,8 @@
 // median of 5; `exchange_ms` is the part between what slabs tell and what they are told, and `exchanged` what goes from slab to
 // slab, in bytes.  Labels alone are joined by the first device, those with statistics by the host.  One slab is the whole call.
 // What is too large for a device is said to be.  --check compares some rows on both sides of every cut, and the first and the
-// last, with the CPU back end's of a slab that is told what is around it, for which the mask is searched here, or which has joined
-// its labels; host images, and labels that are not too many, with those of one device.
+// last, with the CPU back end's of a slab that is told what is around it, for which the mask is searched here, or which has
+// joined its labels; host images, and labels that are not too many, with those of one device.
 #include <apsis.h>
 
 #include <algorithm>

@@ -4,6 +4,7 @@
 #include <apsis.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "whole_image.h"
@@ -48,6 +49,17 @@ struct Worker {
     std::vector<apsis_part> parts;
     apsis_slab_labels told = {};
 
+    /// Rows of a map of its slab, on the host.
+    std::vector<uint8_t> read(const Whole &whole, const apsis_image &map, int64_t at, int64_t count) const {
+        const size_t row = static_cast<size_t>(whole.columns()) * pixel_bytes(map.type);
+        std::vector<uint8_t> bytes(row * static_cast<size_t>(count));
+        apsis_image from = whole.rows_of(map.type, count), to = from;
+        from.data = static_cast<uint8_t *>(map.data) + row * static_cast<size_t>(at);
+        from.memory = memory();
+        to.data = bytes.data();
+        check(context, apsis_copy(context, &from, &to));
+        return bytes;
+    }
     apsis_memory memory() const { return apsis_device(context) == APSIS_CPU ? APSIS_HOST : APSIS_DEVICE; }
     void free_images() {
         for (apsis_image *each : {&set, &distance, &nearest, &labels}) apsis_free(context, each);
@@ -109,15 +121,11 @@ struct CheckedRows {
             if (!slabs[k].compared) continue;
             const Worker &w = *slabs[k].compared;
             const apsis_image set = whole.host(told[k].start, told[k].rows);
-            apsis_image want = whole.rows_of(w.labels.type, told[k].rows), got = want, from = want;
-            const size_t bytes = columns * static_cast<size_t>(told[k].rows) * pixel_bytes(want.type);
-            std::vector<uint8_t> expected(bytes), found(bytes);
-            want.data = expected.data(), got.data = found.data();
-            from.memory = w.memory();
-            from.data = static_cast<uint8_t *>(w.labels.data) +
-                        bytes / static_cast<size_t>(told[k].rows) * static_cast<size_t>(told[k].start - w.start);
-            check(w.context, apsis_copy(w.context, &from, &got));
-            check(cpu, apsis_slab_components(cpu, &set, &told[k], &want, NULL));
+            const std::vector<uint8_t> found = w.read(whole, w.labels, told[k].start - w.start, told[k].rows);
+            std::vector<uint8_t> expected(found.size());
+            apsis_image labels = whole.rows_of(w.labels.type, told[k].rows);
+            labels.data = expected.data();
+            check(cpu, apsis_slab_components(cpu, &set, &told[k], &labels, NULL));
             right = right && expected == found;
         }
         return right;
@@ -137,14 +145,9 @@ struct CheckedRows {
         apsis_image images[2];
         for (int k = 0; k < 2; ++k) {
             if (!outputs[k].is_wanted) continue;
-            const size_t row = static_cast<size_t>(whole.columns()) * pixel_bytes(outputs[k].of.type);
-            expected[k].resize(row * static_cast<size_t>(count)), found[k].resize(expected[k].size());
+            found[k] = w.read(whole, outputs[k].of, at, count);
+            expected[k].resize(found[k].size());
             images[k] = whole.rows_of(outputs[k].of.type, count);
-            apsis_image from = images[k], to = images[k];
-            from.data = static_cast<uint8_t *>(outputs[k].of.data) + row * static_cast<size_t>(at);
-            from.memory = w.memory();
-            to.data = found[k].data();
-            check(w.context, apsis_copy(w.context, &from, &to));
             images[k].data = expected[k].data();
         }
         check(cpu, apsis_slab_distance(cpu, &set, &place, &images[0], has_nearest ? &images[1] : NULL, NULL));

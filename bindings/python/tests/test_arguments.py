@@ -190,7 +190,8 @@ def test_axes_are_counted_as_those_of_the_array():
 @pytest.mark.parametrize("call, kind, words", [
     (lambda: ndimage.expand_labels(np.ones((2, 2, 2, 2), int)), apsis.ArgumentError, "^label_image has 4 axes"),
     (lambda: morphology.isotropic_opening(np.ones((2, 2, 2, 2)), 1), apsis.ArgumentError, "^image has 4 axes"),
-    (lambda: measure.regionprops_table(np.ones((3, 3))), TypeError, "^label_image is a ndarray .* labels are integers or bools$"),
+    (lambda: measure.regionprops_table(np.ones((3, 3))), TypeError,
+     "^label_image is a ndarray .* labels are integers or bools$"),
     (lambda: measure.regionprops_table(np.ones((4, 4), int), np.ones((3, 3), bool), ["intensity_mean"]), apsis.ArgumentError,
      r"^intensity_image has shape \(3, 3\), but label_image has \(4, 4\)$")])
 def test_arguments_of_other_packages_functions_have_their_names(call, kind, words):
