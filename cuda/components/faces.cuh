@@ -3,7 +3,8 @@
 //
 // A face tells of each component that goes on outside, and begins there, its number in the image.  Such a component is left out
 // before the scan, like one that is not selected, so that the numbers of all others follow each other in the image, too.  In
-// place of a number it gets a code (told.cuh).
+// place of a number it gets a code (told.cuh).  A face tells one number of all its pixels, so any of their codes serves,
+// whichever thread writes it last.
 //
 // Cost: the tiles at the ends of the slab are labelled once more.
 #pragma once
@@ -111,7 +112,7 @@ __global__ void __launch_bounds__(Tile::THREADS) leave_marked(bool is_last, Tile
     for_nodes<Tile>(tiles, place.tile, [&](uint32_t node) {
         const uint32_t up = labelled.parents[labelled.root_of_node(tiles, node)], root = tiles.parent[node];
         if (up < ENTRIES) return;
-        atomicMax(told.elsewhere + root, up - ENTRIES);
+        told.elsewhere[root] = up - ENTRIES;
         leave_first<Tile>(tiles, first_of_root<Tile>(tiles, root));
     });
     for (uint32_t rest = firsts_of<Tile>(place, tiles); rest; rest &= rest - 1) {
@@ -124,8 +125,6 @@ __global__ void __launch_bounds__(Tile::THREADS) leave_marked(bool is_last, Tile
 /// The same for both faces, before the scan.
 template <class Tile>
 void leave_elsewhere(const Told &told, const Plan &plan, const Tiles &tiles, cudaStream_t stream) {
-    const size_t nodes = tiles.has_nodes ? static_cast<size_t>(tiles.count()) << Tile::NODE_BITS : 0;
-    if (nodes > 0) check(cudaMemsetAsync(told.elsewhere, 0, nodes * sizeof *told.elsewhere, stream), "clearing codes");
     Launch end = plan.end;
     end.kernel = "leave_marked";
     for (const bool is_last : {false, true})

@@ -231,15 +231,14 @@ __device__ inline uint32_t flatten_node(const Tiles &tiles, uint32_t node) {
     return parent;
 }
 
-/// The number of a node's component, or 0 if the component is left out.  In a slab roots may have a code, `elsewhere`, in place
-/// of a number (faces.cuh).
+/// The number of a node's component, or 0 if the component is left out.  In a slab that has been told of its faces these have a
+/// code in place of a number, `elsewhere` (faces.cuh).
 template <class Tile>
 __device__ uint32_t number_of_node(const Tiles &tiles, uint32_t node, const uint32_t *elsewhere = nullptr) {
     const uint32_t root = Tile::IS_SMALL ? flatten_node(tiles, node) : tiles.parent[node];
-    if (elsewhere)
-        if (const uint32_t code = elsewhere[root]) return code;
     const FirstPixel pixel = first_of_root<Tile>(tiles, root);
-    return number_of_first<Tile>(tiles, place_of<Tile>(tiles, pixel.tile), pixel.first);
+    const uint32_t number = number_of_first<Tile>(tiles, place_of<Tile>(tiles, pixel.tile), pixel.first);
+    return number || !elsewhere ? number : elsewhere[root];
 }
 
 /// The index in the image of a pixel of a tile.

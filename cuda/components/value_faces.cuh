@@ -1,6 +1,6 @@
 // The faces of a slab of a label image: what it tells, and what it is told of them, as of sets (faces.cuh).  After values.cuh.
 //
-// Cost: the words of the first and the last row, in 3-D plane; and 4 bytes a pixel, cleared, if faces are told.
+// Cost: the words of the first and the last row, in 3-D plane.
 #pragma once
 
 #include "cuda/components/told.cuh"
@@ -46,7 +46,7 @@ static __global__ void __launch_bounds__(BLOCK)
     for_value_end(image, words, [&](const ValuePixel &at, uint32_t root, bool is_member) {
         const int64_t column = (is_volume ? int64_t(at.y) * width : 0) + at.x;
         if (!is_member || told.face[is_last][column] >= 0) return;
-        atomicMax(told.elsewhere + root, told.code_of(is_last, column));
+        told.elsewhere[root] = told.code_of(is_last, column);
         const uint32_t row = root / width, x = root - row * width, word = row * image.words + x / WARP, bit = 1u << x % WARP;
         if (!(atomicAnd(image.firsts + word, ~bit) & bit)) return;
         atomicSub(image.before + word, 1u);

@@ -95,8 +95,6 @@ class ValueComponents {
 
     /// Leaves out the components that begin in other slabs.
     void leave_elsewhere(const Told &told, cudaStream_t stream) const {
-        const size_t bytes = static_cast<size_t>(job_.set.pixels()) * sizeof *elsewhere_;
-        check(cudaMemsetAsync(elsewhere_, 0, bytes, stream), "clearing codes");
         for (const bool is_last : {false, true}) {
             const EndWords words(image_, is_volume(), is_last);
             if (told.face[is_last])
