@@ -221,9 +221,14 @@ apsis_status apsis_statistics(apsis_context *context, const apsis_image *labels,
         StatisticsJob job = check_statistics(*context, labels, options, true);
         check_capacity("components", components, capacity);
         std::vector<apsis_part> found;
+        int64_t told = -1;
         job.found = &found;
+        if (!job.is_dense) job.components = components, job.capacity = capacity, job.told = &told;
         if (job.set.pixels() > 0 && (components || count)) run(*context, job);
-        tell(job, components, capacity, count);
+        if (told < 0)
+            tell(job, components, capacity, count);
+        else if (count)
+            *count = told;
     });
 }
 

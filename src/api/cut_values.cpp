@@ -51,6 +51,7 @@ class StatisticsCut : ValuesCut<StatisticsJob, apsis_part> {
         StatisticsJob part = job_;
         part.set = set_of(k);
         part.found = &found_[k];
+        part.told = nullptr;
         run_here(context, part);
         slabs::place_parts(part.set, axis_ + 1, start_of(k), found_[k]);
     }

@@ -257,6 +257,10 @@ struct StatisticsJob {
     View set;                                  // a label image
     bool is_dense = false;                     // for the caller's table; back ends do not look at it
     std::vector<apsis_part> *found = nullptr;  // host memory on every device: of the values that occur, in ascending order
+    // In place of `found` a back end may write the first components itself, and how many there are to `told`.
+    apsis_component *components = nullptr;  // host memory on every device
+    int64_t capacity = 0;
+    int64_t *told = nullptr;  // null: it may not
 };
 
 /// apsis_contacts, checked likewise.

@@ -78,6 +78,27 @@ static void long_and_thin(bench *b) {
     }
 }
 
+/** Words of 32 pixels, in which devices add up, of one value, and others of any: many of either kind, in every order. */
+static void words_of_one_value(bench *b) {
+    static const int64_t sizes[2][3] = {{150, 130, 1}, {70, 20, 20}};
+    enum { WORD = 32 };
+    chance c = {2033};
+    for (int i = 0; i < effort(400); ++i) {
+        problem p = new_problem(2 + i % 2, sizes[i % 2][0], sizes[i % 2][1], sizes[i % 2][2], NULL);
+        uint8_t *mask = must_alloc((size_t)pixels_of(&p));
+        for (int64_t row = 0; row < p.size[1] * p.size[2]; ++row)
+            for (int64_t x = 0, value = 0; x < p.size[0]; ++x) {
+                if (x % WORD == 0) value = roll_below(&c, i / 2 % 2 ? 4 : 30);
+                mask[row * p.size[0] + x] = (uint8_t)(value < 3 ? value : roll_below(&c, 3));
+            }
+        p.mask = mask;
+        p.options.connectivity = p.ndim;
+        check_statistics(b, &p, label_types[i / 4 % 4], PACKED, 256);
+        check_contacts(b, &p, label_types[i / 4 % 4], PACKED, 256);
+        free(mask);
+    }
+}
+
 /** More runs, and more faces, than a device takes at once: what it finds in parts is merged. */
 static void noise_in_parts(bench *b) {
     static const int64_t sizes[2][3] = {{1100, 1000, 1}, {49, 48, 47}};
@@ -350,13 +371,21 @@ static void a_dense_table(bench *b) {
 }
 
 static const test_case cases[] = {
-    TEST(every_3x3_image, EVERYWHERE),   TEST(every_2x2x2_volume, EVERYWHERE),
-    TEST(random_statistics, EVERYWHERE), TEST(random_contacts, EVERYWHERE),
-    TEST(long_and_thin, EVERYWHERE),     TEST(noise_in_parts, EVERYWHERE),
-    TEST(values_in_parts, EVERYWHERE),   TEST(pairs_in_parts, EVERYWHERE),
-    TEST(flipping_axes, EVERYWHERE),     TEST(permuting_values, EVERYWHERE),
-    TEST(sums_of_areas, EVERYWHERE),     TEST(a_value_for_each_pixel, EVERYWHERE),
-    TEST(values_that_touch, EVERYWHERE), TEST(a_corner_alone_has_no_area, EVERYWHERE),
+    TEST(every_3x3_image, EVERYWHERE),
+    TEST(every_2x2x2_volume, EVERYWHERE),
+    TEST(words_of_one_value, EVERYWHERE),
+    TEST(random_statistics, EVERYWHERE),
+    TEST(random_contacts, EVERYWHERE),
+    TEST(long_and_thin, EVERYWHERE),
+    TEST(noise_in_parts, EVERYWHERE),
+    TEST(values_in_parts, EVERYWHERE),
+    TEST(pairs_in_parts, EVERYWHERE),
+    TEST(flipping_axes, EVERYWHERE),
+    TEST(permuting_values, EVERYWHERE),
+    TEST(sums_of_areas, EVERYWHERE),
+    TEST(a_value_for_each_pixel, EVERYWHERE),
+    TEST(values_that_touch, EVERYWHERE),
+    TEST(a_corner_alone_has_no_area, EVERYWHERE),
     TEST(a_dense_table, EVERYWHERE),
 };
 
