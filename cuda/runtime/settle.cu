@@ -12,33 +12,30 @@ namespace apsis::cuda {
 
 namespace {
 
-constexpr int TOGETHER = 8;  // pixels of a row that a thread loads before it stores the first: as many loads are on their way
-constexpr int STRETCH = TOGETHER * BLOCK;  // pixels of a row that a block has
-
-/// Block: calls body(x, y, z) for each of its stretches, with the first pixel of the thread, whose next ones are BLOCK apart.
-/// Places are divided once a stretch: once a pixel, labels that a mask keeps took 0.45 ms more (H200, 16384^2).
+/// Calls body(x, y, z) for the pixels of a thread.
 template <class Body>
-__device__ void for_stretches(const int64_t (&size)[3], Body body) {
-    const int64_t stretches = ceil_div(size[0], STRETCH), total = stretches * size[1] * size[2];
-    for (int64_t item = blockIdx.x; item < total; item += gridDim.x) {
-        const int64_t row = item / stretches;
-        body(item % stretches * STRETCH + threadIdx.x, row % size[1], row / size[1]);
-    }
+__device__ void for_pixels(const int64_t (&size)[3], Body body) {
+    const int64_t total = size[0] * size[1] * size[2];
+    for (int64_t item = first_item(); item < total; item += item_step())
+        body(item % size[0], item / size[0] % size[1], item / size[0] / size[1]);
 }
 
 __global__ void settle_pixels(Border border) {
-    const int64_t width = border.set.size[0];
-    for_stretches(border.set.size, [&](int64_t first, int64_t y, int64_t z) {
-        for (int k = 0; k < TOGETHER; ++k)
-            if (first + k * BLOCK < width) border.settle(first + k * BLOCK, y, z);
-    });
+    for_pixels(border.set.size, [&](int64_t x, int64_t y, int64_t z) { border.settle(x, y, z); });
 }
 
-/// Block: writes value(row of the image, x, y, z) to the pixels of its stretches.
+constexpr int TOGETHER = 8;  // pixels of a row that a thread loads before it stores the first: as many loads are on their way
+constexpr int STRETCH = TOGETHER * BLOCK;  // pixels of a row that a block has
+
+/// Writes value(row of the image, x, y, z) to each pixel.  Places are divided once a stretch: once a pixel, labels that a mask
+/// keeps took 0.45 ms more (H200, 16384^2).
 template <class Value>
 __device__ void write_pixels(const View &image, Value value) {
-    const int64_t width = image.size[0];
-    for_stretches(image.size, [&](int64_t first, int64_t y, int64_t z) {
+    const int64_t width = image.size[0], stretches = ceil_div(width, STRETCH),
+                  total = stretches * image.size[1] * image.size[2];
+    for (int64_t item = blockIdx.x; item < total; item += gridDim.x) {
+        const int64_t place = item / stretches, y = place % image.size[1], z = place / image.size[1];
+        const int64_t first = item % stretches * STRETCH + threadIdx.x;
         uint8_t *const row = image.row(y, z);
         int64_t values[TOGETHER];
         for (int k = 0; k < TOGETHER; ++k)
@@ -47,7 +44,7 @@ __device__ void write_pixels(const View &image, Value value) {
             for (int k = 0; k < TOGETHER; ++k)
                 if (first + k * BLOCK < width) put(image, row, first + k * BLOCK, static_cast<decltype(pixel)>(values[k]));
         });
-    });
+    }
 }
 
 __global__ void label_pixels(View nearest, LabelValues labels) {
@@ -77,7 +74,7 @@ int64_t stretches_of(const View &image) { return ceil_div(image.size[0], STRETCH
 }  // namespace
 
 void settle_border(const DistanceJob &job, cudaStream_t stream) {
-    launch("settle_pixels", settle_pixels, stretches_of(job.set), BLOCK, stream, Border(job));
+    launch("settle_pixels", settle_pixels, ceil_div(job.set.pixels(), BLOCK), BLOCK, stream, Border(job));
 }
 
 void write_labels(const View &nearest, const LabelValues &labels, cudaStream_t stream) {
