@@ -62,13 +62,17 @@ static void open_pair(call *c, tree *t, apsis_slab_labels pair[2], const int64_t
     }
 }
 
+/** Copies numbers that belong to the slab of both, wherever in it a component begins. */
+static void copy_face(int64_t *to, const int64_t *from, int64_t columns) {
+    for (int64_t i = 0; i < columns; ++i) to[i] = llabs(from[i]);
+}
+
 static void join_pair(call *c, tree *t, apsis_slab_labels pair[2]) {
-    const size_t bytes = (size_t)c->columns * sizeof(int64_t);
     t->slab.capacity = t->has_parts ? t->slab.count : 0;
     note(c, apsis_slab_join(c->context, t->ndim, t->size, pair, 2, t->parts, t->slab.capacity, &t->slab.count, &t->all));
-    const bool has_first = pair[0].rows > 0, has_last = pair[1].rows > 0;
-    if (t->slab.rows > 0) memcpy(t->slab.first, pair[has_first ? 0 : 1].first, bytes);
-    if (t->slab.rows > 0) memcpy(t->slab.last, pair[has_last ? 1 : 0].last, bytes);
+    if (t->slab.rows == 0) return;
+    copy_face(t->slab.first, pair[pair[0].rows > 0 ? 0 : 1].first, c->columns);
+    copy_face(t->slab.last, pair[pair[1].rows > 0 ? 1 : 0].last, c->columns);
 }
 
 /** Passes on what a slab tells, or is told. */
@@ -116,14 +120,17 @@ static bool go_down(call *c, tree *t) {
 }
 
 /** A phase of rank 0: leaves components out, and numbers the others.  All get their number and, if any but rank 0 wants them,
- *  what is known of them. */
+ *  what is known of them.  Where none are left out, and the rows at both ends do not meet, the slab of all ranks has it all. */
 static bool number_image(call *c, tree *t, bool all_want_parts, int64_t *count, const apsis_options *options) {
     if (t->selects && !t->is_ring) t->slab.first = t->slab.last = NULL;
-    if (c->rank == 0) {
+    if (c->rank == 0 && (t->selects || t->is_ring)) {
         if (t->selects) t->slab.numbers = take(c, t->slab.count);
         if (c->is.status == APSIS_OK)
             note(c, apsis_slab_join(c->context, t->ndim, t->size, &t->slab, 1, t->parts, t->has_parts ? t->slab.count : 0,
                                     count, options));
+    } else {
+        *count = t->slab.count;
+        t->slab.before = 0;
     }
     if (!agree(c, NULL, 0)) return false;
     pass_to_all(c, count, 1, 0);
