@@ -5,6 +5,7 @@
 //
 // Cost: one read of the image, and some atomic operations for each value in a tile; or what the sort of the runs takes, by 8
 // bits of a value at a time.
+#include "core/component.h"
 #include "cuda/labels/collect.cuh"
 #include "cuda/labels/tiles.cuh"
 #include "cuda/runtime/positions.h"
@@ -89,17 +90,6 @@ APSIS_BOTH inline apsis_part part_of(int64_t value, const RunSums &sums) {
     }
     part.value = value;
     return part;
-}
-
-__device__ apsis_component component_of(int64_t value, const RunSums &sums) {
-    const apsis_part part = part_of(value, sums);
-    apsis_component component = {};
-    component.first = part.first, component.area = part.area, component.value = value;
-    for (int a = 0; a < 3; ++a) {
-        component.lower[a] = part.lower[a], component.upper[a] = part.upper[a];
-        component.centroid[a] = static_cast<double>(part.sum[a]) / static_cast<double>(part.area);
-    }
-    return component;
 }
 
 /// The pixels of a word that have a value, by their bits: where they are in the tile.
@@ -187,7 +177,7 @@ static __global__ void __launch_bounds__(BLOCK) gather_values(const RunSums *tab
     const RunSums &sums = table[i];
     const bool is_there = sums.area > 0;
     if (is_there && as_components)
-        reinterpret_cast<apsis_component *>(parts)[before[i]] = component_of(i, sums);
+        reinterpret_cast<apsis_component *>(parts)[before[i]] = component_of(part_of(i, sums));
     else if (is_there)
         parts[before[i]] = part_of(i, sums);
     if (i == count - 1) *number = before[i] + is_there;

@@ -9,6 +9,7 @@
 #include "api/guard.h"
 #include "api/image.h"
 #include "api/jobs.h"
+#include "core/component.h"
 #include "runtime/packed.h"
 #include "runtime/staging.h"
 
@@ -179,18 +180,7 @@ apsis_status apsis_slab_components(apsis_context *context, const apsis_image *se
 }
 
 void apsis_slab_measure(int64_t count, const apsis_part *parts, apsis_component *components) {
-    for (int64_t i = 0; parts && components && i < count; ++i) {
-        const apsis_part &part = parts[i];
-        apsis_component &to = components[i];
-        to.first = part.first;
-        to.area = part.area;
-        to.value = part.value;
-        for (int a = 0; a < 3; ++a) {
-            to.lower[a] = part.lower[a];
-            to.upper[a] = part.upper[a];
-            to.centroid[a] = static_cast<double>(part.sum[a]) / static_cast<double>(part.area);
-        }
-    }
+    for (int64_t i = 0; parts && components && i < count; ++i) components[i] = component_of(parts[i]);
 }
 
 apsis_status apsis_voronoi(apsis_context *context, const apsis_image *set, const apsis_image *cells,
