@@ -47,7 +47,7 @@ struct PixelSums {
     }
 };
 
-/// A part that is not measured.
+/// No part, or one that is not measured.
 constexpr uint32_t NO_PART = UINT32_MAX;
 
 /// Warp: the sums of the lanes that have pixels.

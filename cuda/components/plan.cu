@@ -116,6 +116,7 @@ Plan small_image_plan_of(const ComponentsJob &job) {
 
 ValuePlan value_plan_of(const ComponentsJob &job) {
     ValuePlan plan;
+    plan.packed_labels = are_packed(job.labels);
     with_value_tile(job.axes, job.connectivity, [&](auto tile) {
         using Tile = decltype(tile);
         const int64_t across = ceil_div(job.set.size[0], Tile::WORDS * WARP), down = ceil_div(job.set.size[1], Tile::ROWS),

@@ -27,6 +27,7 @@ struct Plan {
 /// The tiles of a label image.
 struct ValuePlan {
     uint32_t across = 0, down = 0;  // tiles
+    bool packed_labels = false;     // labels can be stored 16 bytes at once
     Launch label, join;
 };
 

@@ -66,20 +66,12 @@ struct RowPixel {
     using Pixel = typename Values::Pixel;
     Pixel value = 0, left = 0;
 
-    /// Warp.  `pixel` is that of the lane, and is inside the image.
-    __device__ static RowPixel at(const View &set, const uint8_t *pixel, bool goes_left) {
+    /// Warp.  `pixel` is that of the lane, in a row of the image.
+    __device__ static RowPixel at(const View &set, const uint8_t *pixel, bool is_inside, bool goes_left) {
         RowPixel here;
-        here.value = Values::value(set, pixel);
+        here.value = is_inside ? Values::value(set, pixel) : Pixel(0);
         here.left = __shfl_up_sync(ALL_LANES, here.value, 1);
-        if (threadIdx.x % WARP == 0) here.left = goes_left ? Values::value(set, pixel - set.stride[0]) : Pixel(0);
-        return here;
-    }
-    /// Warp.
-    __device__ static RowPixel at(const View &set, int64_t x, int64_t y, int64_t z, bool goes_left) {
-        RowPixel here;
-        here.value = value_at<Values>(set, x, y, z);
-        here.left = __shfl_up_sync(ALL_LANES, here.value, 1);
-        if (threadIdx.x % WARP == 0) here.left = goes_left ? value_at<Values>(set, x - 1, y, z) : Pixel(0);
+        if (threadIdx.x % WARP == 0) here.left = is_inside && goes_left ? Values::value(set, pixel - set.stride[0]) : Pixel(0);
         return here;
     }
     __device__ bool goes_on(const Values &values) const { return values.connect(value, left); }

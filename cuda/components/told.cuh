@@ -13,7 +13,7 @@ namespace apsis::cuda::components {
 struct Told {
     const int64_t *face[2];  // [column]: of the first row and the last, or null
     const int64_t *numbers;  // [number]: then nothing else is used; or null
-    uint32_t *elsewhere;  // [node; in label images, pixel]: of a root whose component begins in another slab, its code; nothing
+    uint32_t *elsewhere;  // [node; in label images, part]: of a root whose component begins in another slab, its code; nothing
                           // of other roots; null without faces
     int64_t before, columns;
     uint32_t count;

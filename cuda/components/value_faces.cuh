@@ -24,11 +24,8 @@ struct EndWords {
 template <class Body>
 __device__ void for_value_end(const ValueImage &image, const EndWords &words, Body body) {
     for_value_words(image, words.first, words.first + words.count, [&](const ValuePixel &at) {
-        const int lane = threadIdx.x % WARP;
-        const uint32_t heads = image.heads[at.word];
-        const uint32_t of_head = heads >> lane & 1 ? parent_of_head(image, at.word, at.index) : 0;
-        const uint32_t own = __shfl_sync(ALL_LANES, of_head, (31 - __clz(static_cast<int>(heads & up_to(lane)))) % WARP);
-        if (at.is_inside) body(at, own, image.bits[at.word] >> lane & 1);
+        const bool is_member = image.bits[at.word] >> threadIdx.x % WARP & 1;
+        if (at.is_inside) body(at, is_member ? parent_of(image, at.word) : 0, is_member);
     });
 }
 
@@ -42,15 +39,11 @@ static __global__ void __launch_bounds__(BLOCK) write_value_face(ValueImage imag
 /// Leaves out the components that begin elsewhere, as a face says; before the scan.
 static __global__ void __launch_bounds__(BLOCK)
     leave_marked_values(ValueImage image, EndWords words, bool is_volume, bool is_last, Told told) {
-    const uint32_t width = static_cast<uint32_t>(image.set.size[0]);
     for_value_end(image, words, [&](const ValuePixel &at, uint32_t root, bool is_member) {
-        const int64_t column = (is_volume ? int64_t(at.y) * width : 0) + at.x;
+        const int64_t column = (is_volume ? at.y * image.set.size[0] : 0) + at.x;
         if (!is_member || told.face[is_last][column] >= 0) return;
         told.elsewhere[root] = told.code_of(is_last, column);
-        const uint32_t row = root / width, x = root - row * width, word = row * image.words + x / WARP, bit = 1u << x % WARP;
-        if (!(atomicAnd(image.firsts + word, ~bit) & bit)) return;
-        atomicSub(image.before + word, 1u);
-        atomicAdd(image.before + image.total, 1u);
+        if (drop_first(image, root)) atomicAdd(image.before + image.total, 1u);
     });
 }
 

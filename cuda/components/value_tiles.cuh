@@ -4,9 +4,12 @@
 // A warp compares 32 pixels with those to the left and with those of earlier rows.  What it finds becomes words: where runs of
 // connected pixels begin, and where they meet runs of earlier rows.  From there on a thread has a word, and runs are joined as
 // in label.cuh.  Unlike there, two runs may begin side by side, so that tiles are smaller.  Then blocks join the pixels on both
-// sides of the rims of tiles by a union-find without locks in global memory, in which the lowest pixel is the root.
+// sides of the rims of tiles by a union-find without locks in global memory.  Its nodes are parts, the components of a tile; the
+// root of a component is the part with its lowest pixel.
 //
-// Cost: 1 read of the image, 3/8 byte a pixel out, and 4 bytes for each run in a word.
+// The runs of a tile lie side by side in memory, in their order, and so do its parts: where there are few, little is read.
+//
+// Cost: 1 read of the image, 5/8 byte a pixel out, 2 bytes for each run, and 8 for each part.
 #pragma once
 
 #include "cuda/components/label.cuh"
@@ -29,18 +32,27 @@ using PlaneValueTile = ValueTile<PlaneTile<CONNECTIVITY>, CONNECTIVITY, 4, 64, 1
 template <int CONNECTIVITY>
 using VolumeValueTile = ValueTile<VolumeTile<CONNECTIVITY>, CONNECTIVITY, 1, 16, 16>;
 
-/// A label image, and what its components take in global memory.  A head is the first pixel of a run in a word.
+/// The parts of a tile lie side by side.
+struct PartsOfTile {
+    uint32_t begin, count;
+};
+
+/// A label image, and what its components take in global memory.  There is room for as many runs and parts as there are pixels,
+/// tile by tile, and in a tile they are in the order of their first pixels.
 struct ValueImage {
     View set;
     uint32_t words, height;    // of a row; of a plane
     uint32_t total;            // words
     uint32_t across, down;     // tiles
-    uint32_t *parent;          // [pixel]: of heads: a part of the component; of parts: in the end its number
-    uint32_t *bits, *heads;    // [word]: the set; heads
-    uint32_t *parts;           // [word]: the lowest pixels of the parts of tiles: heads
-    uint32_t *firsts;          // [word]: the lowest pixels of the components that are kept
+    PartsOfTile *tile;         // [tile]
+    uint32_t *parent;          // [part]: another part of the component, or itself; in the end the number of the component
+    uint32_t *first;           // [part]: its lowest pixel
+    uint16_t *back;            // [run]: its number less that of its part
+    uint32_t *bits, *starts;   // [word]: the set; the pixels at which runs begin
+    uint32_t *runs;            // [word]: how many runs begin before it
+    uint32_t *firsts;          // [word]: the lowest pixels of parts, and in the end of the components that are kept
     uint32_t *before;          // [word]: how many bits of firsts it has; after the scan, how many come before it
-    unsigned long long *area;  // [pixel]: of roots, with TOUCHES_BORDER; null if none are selected
+    unsigned long long *area;  // [part]: of roots, with TOUCHES_BORDER; null if none are selected
 };
 
 #if defined(__CUDACC__)
@@ -56,6 +68,20 @@ struct ValuePlace {
         first_word = (blockIdx.x - row * image.across) * Tile::WORDS;
         x = int64_t(first_word) * WARP;
         y = int64_t(row % image.down) * Tile::ROWS, z = int64_t(row / image.down) * Tile::PLANES;
+    }
+    /// How many pixels the tiles before it have.
+    __device__ uint32_t pixels_before(const View &set) const {
+        const int64_t rows = min(int64_t(Tile::ROWS), set.size[1] - y), planes = min(int64_t(Tile::PLANES), set.size[2] - z);
+        return static_cast<uint32_t>((z * set.size[1] + y * planes) * set.size[0] + x * rows * planes);
+    }
+    /// The row of a word of the tile, in the image.
+    __device__ uint32_t row_of(const ValueImage &image, int at) const {
+        return (static_cast<uint32_t>(z) + at / (Tile::WORDS * Tile::ROWS)) * image.height + static_cast<uint32_t>(y) +
+               at / Tile::WORDS % Tile::ROWS;
+    }
+    __device__ bool is_inside(const ValueImage &image, int at) const {
+        return first_word + at % Tile::WORDS < image.words && y + at / Tile::WORDS % Tile::ROWS < image.set.size[1] &&
+               z + at / (Tile::WORDS * Tile::ROWS) < image.set.size[2];
     }
 };
 
@@ -76,17 +102,39 @@ struct LabelledValues {
 
     __device__ Runs runs_of(int at) const { return {start[at], runs_before[at]}; }
 
-    /// Warp: writes a word's meetings with an earlier row.  Those at `implied` pixels other joins imply.
-    __device__ void put_meetings(const Values &values, int s, int at, const Pixel &own, const Pixel &other, uint32_t implied) {
-        const uint32_t here = __ballot_sync(ALL_LANES, own.meets(other, values)) & ~implied;
-        if (threadIdx.x % WARP == 0) meetings[s * KINDS_A_ROW][at] = here;
+    /// Warp: a row of a word: its pixels, and where runs begin.
+    struct Row {
+        Pixel pixel;
+        uint32_t begins = 0;
+
+        Row() = default;
+        __device__ Row(const Pixel &pixel, const Values &values)
+            : pixel(pixel),
+              begins(__ballot_sync(ALL_LANES, pixel.starts(values))) {}
+        __device__ uint32_t connected(const Row &other, const Values &values) const {
+            return __ballot_sync(ALL_LANES, pixel.connects(other.pixel, values));
+        }
+    };
+
+    /// Warp: writes a word's meetings with an earlier row, of which `connected` pixels are connected.  Those at `implied` pixels
+    /// other joins imply.  Equal values meet where a run begins; where none does but at the rim of the tile, none meet aside.
+    __device__ void put_meetings(const Values &values, int s, int at, const Row &own, const Row &other, uint32_t connected,
+                                 uint32_t implied) {
+        constexpr bool FOLLOWS = Values::IS_TRANSITIVE;
+        const uint32_t begins = own.begins | other.begins;
+        const uint32_t here = FOLLOWS ? connected & begins : __ballot_sync(ALL_LANES, own.pixel.meets(other.pixel, values));
+        const bool is_first = threadIdx.x % WARP == 0;
+        if (is_first) meetings[s * KINDS_A_ROW][at] = here & ~implied;
         if constexpr (Tile::DIAGONALS) {
-            const bool diagonals = Tile::earlier_row(s).diagonals;
-            const uint32_t left = __ballot_sync(ALL_LANES, diagonals && own.meets_left(other, values));
-            const uint32_t right = __ballot_sync(ALL_LANES, diagonals && own.meets_right(other, values));
-            if (threadIdx.x % WARP) return;
-            meetings[s * KINDS_A_ROW + LEFT][at] = left;
-            meetings[s * KINDS_A_ROW + RIGHT][at] = right;
+            uint32_t left = 0, right = 0;
+            if (Tile::earlier_row(s).diagonals && (!FOLLOWS || begins & ~(at % Tile::WORDS == 0))) {
+                left = __ballot_sync(ALL_LANES,
+                                     FOLLOWS ? own.pixel.value == other.pixel.left : own.pixel.meets_left(other.pixel, values));
+                right = __ballot_sync(
+                    ALL_LANES, FOLLOWS ? own.pixel.left == other.pixel.value : own.pixel.meets_right(other.pixel, values));
+                if (FOLLOWS) left &= own.begins & ~connected, right &= other.begins & ~connected;
+            }
+            if (is_first) meetings[s * KINDS_A_ROW + LEFT][at] = left, meetings[s * KINDS_A_ROW + RIGHT][at] = right;
         }
     }
 
@@ -99,55 +147,61 @@ struct LabelledValues {
         const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, column = warp % Tile::WORDS;
         const int64_t x = place.x + column * WARP + lane;
         const uint8_t *const first = set.row(place.y, place.z) + x * set.stride[0];
+        const bool is_inside = WHOLE || x < set.size[0];
         const auto load = [&](int y, int z) {
-            return WHOLE ? Pixel::at(set, first + y * set.stride[1] + z * set.stride[2], column > 0)
-                         : Pixel::at(set, x, place.y + y, place.z + z, column > 0);
+            if (!WHOLE && (place.y + y >= set.size[1] || place.z + z >= set.size[2])) return Pixel();
+            return Pixel::at(set, first + y * set.stride[1] + z * set.stride[2], is_inside, column > 0);
         };
-        const auto connected = [&](const Pixel &one, const Pixel &other) {
-            return __ballot_sync(ALL_LANES, one.connects(other, values));
-        };
-        Pixel above;
+        Row above;
         uint32_t in_plane_above = 0;
 #pragma unroll 1
         for (int row = warp / Tile::WORDS * WARP, end = row + WARP; row < end; row += AT_ONCE) {
             const int y0 = row % Tile::ROWS, z = row / Tile::ROWS;
-            Pixel own[AT_ONCE], behind[AT_ONCE + 2];  // behind: from the row before on
+            Pixel own_pixels[AT_ONCE], behind_pixels[AT_ONCE + 2];  // behind: from the row before on
             if (y0 == 0) above = {}, in_plane_above = 0;
-            if (y0 > 0 && row % WARP == 0) above = load(y0 - 1, z);
+            if (y0 > 0 && row % WARP == 0) above = Row(load(y0 - 1, z), values);
 #pragma unroll
-            for (int i = 0; i < AT_ONCE; ++i) own[i] = load(y0 + i, z);
+            for (int i = 0; i < AT_ONCE; ++i) own_pixels[i] = load(y0 + i, z);
             if (Tile::PLANES > 1 && z > 0)
 #pragma unroll
                 for (int i = 0; i < AT_ONCE + 2; ++i)
-                    if (y0 + i > 0 && y0 + i <= Tile::ROWS) behind[i] = load(y0 + i - 1, z - 1);
+                    if (y0 + i > 0 && y0 + i <= Tile::ROWS) behind_pixels[i] = load(y0 + i - 1, z - 1);
+            // In the plane before: of the row before, this row, and the next, if that is an earlier row.
+            constexpr bool HAS_NEXT = Tile::EARLIER_ROWS > 2;
+            Row behind[3];
+            if (HAS_NEXT || (Tile::PLANES > 1 && !Values::IS_TRANSITIVE)) behind[1] = Row(behind_pixels[0], values);
+            if (HAS_NEXT) behind[2] = Row(behind_pixels[1], values);
 #pragma unroll
             for (int i = 0; i < AT_ONCE; ++i) {
                 const int at = (row + i) * Tile::WORDS + column;
-                const uint32_t all = __ballot_sync(ALL_LANES, own[i].value != 0);
-                const uint32_t begin = __ballot_sync(ALL_LANES, own[i].starts(values));
-                if (lane == 0) bits[at] = all, start[at] = begin;
-                put_meetings(values, 0, at, own[i], above, 0);
+                const Row own(own_pixels[i], values);
+                const uint32_t all = __ballot_sync(ALL_LANES, own.pixel.value != 0), in_row = own.connected(above, values);
+                if (lane == 0) bits[at] = all, start[at] = own.begins;
+                put_meetings(values, 0, at, own, above, in_row, 0);
                 if constexpr (Tile::EARLIER_ROWS > 1) {
-                    const uint32_t in_row = connected(own[i], above), in_plane = connected(own[i], behind[i + 1]);
+                    behind[0] = behind[1], behind[1] = behind[2];
+                    behind[1 + HAS_NEXT] = Row(behind_pixels[i + 1 + HAS_NEXT], values);
+                    const uint32_t in_plane = own.connected(behind[1], values);
                     // Those of the plane before: with the row before, and with the next.  Of equal values they follow.
-                    const uint32_t across = Values::IS_TRANSITIVE ? ALL_LANES : connected(behind[i + 1], behind[i]);
-                    put_meetings(values, 1, at, own[i], behind[i + 1], in_row & in_plane & in_plane_above & across);
+                    const uint32_t across = Values::IS_TRANSITIVE ? ALL_LANES : behind[1].connected(behind[0], values);
+                    put_meetings(values, 1, at, own, behind[1], in_plane, in_row & in_plane & in_plane_above & across);
                     if constexpr (Tile::EARLIER_ROWS > 2) {
                         const uint32_t by_row = Values::IS_TRANSITIVE ? in_row : in_row & in_plane_above;
-                        const uint32_t next = Values::IS_TRANSITIVE ? ALL_LANES : connected(behind[i + 1], behind[i + 2]);
-                        put_meetings(values, 2, at, own[i], behind[i], by_row | (in_plane & across));
-                        put_meetings(values, 3, at, own[i], behind[i + 2], in_plane & next);
+                        const uint32_t next = Values::IS_TRANSITIVE ? ALL_LANES : behind[1].connected(behind[2], values);
+                        put_meetings(values, 2, at, own, behind[0], own.connected(behind[0], values),
+                                     by_row | (in_plane & across));
+                        put_meetings(values, 3, at, own, behind[2], own.connected(behind[2], values), in_plane & next);
                     }
                     in_plane_above = in_plane;
                 }
-                above = own[i];
+                above = own;
             }
         }
         __syncthreads();
     }
 
-    /// Block: labels the runs; all threads see the result.
-    __device__ void label() {
+    /// Block: labels the runs; all threads see the result.  Returns how many there are.
+    __device__ uint32_t label() {
         uint32_t first, runs;
         Scan(scan).ExclusiveSum(__popc(start[threadIdx.x]), first, runs);
         runs_before[threadIdx.x] = static_cast<uint16_t>(first);
@@ -160,6 +214,7 @@ struct LabelledValues {
         __syncthreads();
         parents.flatten(runs);
         __syncthreads();
+        return runs;
     }
 
     /// The word of an earlier row.
@@ -226,72 +281,70 @@ __global__ void __launch_bounds__(Tile::THREADS, LABEL_BLOCKS_PER_SM<Values, Til
         labelled.template compare<true>(image.set, place, values);
     else
         labelled.template compare<false>(image.set, place, values);
-    labelled.label();
-    // From here on the parent of a root is ENTRIES plus the place of its first pixel in the tile.
+    const uint32_t runs = labelled.label(), begin = place.pixels_before(image.set);
     const int at = threadIdx.x;
-    uint32_t parts = 0, number = labelled.runs_before[at];
-    for (uint32_t rest = labelled.start[at]; rest; rest &= rest - 1, ++number) {
-        const uint32_t run = entry_of(number);
-        if (labelled.parents[run] != run) continue;
-        parts |= rest & -rest;
-        labelled.parents[run] = Labelled::ENTRIES + at * WARP + __ffs(rest) - 1;
+    uint32_t firsts = 0, number = labelled.runs_before[at];
+    for (uint32_t rest = labelled.start[at]; rest; rest &= rest - 1, ++number)
+        if (labelled.parents[entry_of(number)] == entry_of(number)) firsts |= rest & -rest;
+    const uint32_t row = place.row_of(image, at), column = place.first_word + at % Tile::WORDS;
+    uint32_t part, parts;
+    typename Labelled::Scan(labelled.scan).ExclusiveSum(__popc(firsts), part, parts);
+    if (place.is_inside(image, at)) {
+        const uint32_t word = row * image.words + column;
+        image.bits[word] = labelled.bits[at], image.starts[word] = labelled.start[at];
+        image.runs[word] = begin + labelled.runs_before[at];
+        image.firsts[word] = firsts, image.before[word] = __popc(firsts);
     }
-    // Rows and indices of the image are below 2^32, and so need no more bits on the way.
-    const uint32_t width = static_cast<uint32_t>(image.set.size[0]);
-    const auto row_of = [&](uint32_t word) {  // from the tile's first one
-        const uint32_t row = word / Tile::WORDS;
-        return Tile::PLANES > 1 ? row / Tile::ROWS * image.height + row % Tile::ROWS : row;
-    };
-    const uint32_t first_row = static_cast<uint32_t>(place.z) * image.height + static_cast<uint32_t>(place.y);
-    const uint32_t first_pixel = first_row * width + static_cast<uint32_t>(place.x);
-    const auto index_of = [&](uint32_t pixel) {
-        return first_pixel + row_of(pixel / WARP) * width + pixel % (Tile::WORDS * WARP);
-    };
-    const bool is_inside = place.first_word + at % Tile::WORDS < image.words &&
-                           place.y + at / Tile::WORDS % Tile::ROWS < image.set.size[1] &&
-                           place.z + at / Tile::WORDS / Tile::ROWS < image.set.size[2];
-    if (is_inside) {
-        const uint32_t word = (first_row + row_of(at)) * image.words + place.first_word + at % Tile::WORDS;
-        image.bits[word] = labelled.bits[at];
-        image.heads[word] = labelled.start[at] | (labelled.bits[at] & 1);
-        image.parts[word] = parts;
+    if (at == 0) image.tile[blockIdx.x] = {begin, parts};
+    if (at == 0 && blockIdx.x == 0) image.before[image.total] = 0;
+    // From here on the parent of a root is ENTRIES plus the number of its part.
+    const Runs own = labelled.runs_of(at);
+    for (uint32_t rest = firsts, next = part; rest; rest &= rest - 1)
+        labelled.parents[own.run_from(rest & -rest)] = Labelled::ENTRIES + next++;
+    __syncthreads();
+    for (uint32_t run = at; run < runs; run += Tile::THREADS) {
+        const uint32_t up = labelled.parents[entry_of(run)];
+        const uint32_t of_run = (up < Labelled::ENTRIES ? labelled.parents[up] : up) - Labelled::ENTRIES;
+        image.back[begin + run] = static_cast<uint16_t>(run - of_run);
     }
     __syncthreads();
-    const int lane = threadIdx.x % WARP;
-#pragma unroll 4
-    for (int i = 0; i < WARP; ++i) {
-        const int word = at / WARP * WARP + i;
-        if (!((labelled.start[word] | (labelled.bits[word] & 1)) >> lane & 1)) continue;
-        const uint32_t up = labelled.parents[labelled.runs_of(word).run_at(lane)];
-        const uint32_t first = (up < Labelled::ENTRIES ? labelled.parents[up] : up) - Labelled::ENTRIES;
-        image.parent[index_of(word * WARP + lane)] = index_of(first);
-    }
+    // And from here on the place of the parents has the first pixels of parts, so that neighbours are written side by side.
+    const uint32_t first_pixel = row * static_cast<uint32_t>(image.set.size[0]) + column * WARP;
+    for (uint32_t rest = firsts; rest; rest &= rest - 1) labelled.parents[part++] = first_pixel + __ffs(rest) - 1;
+    __syncthreads();
+    for (uint32_t i = at; i < parts; i += Tile::THREADS)
+        image.parent[begin + i] = begin + i, image.first[begin + i] = labelled.parents[i];
 }
 
 // ---- Joining ----
 
-__device__ inline uint32_t root_of_pixel(uint32_t *parent, uint32_t pixel) {
+__device__ inline uint32_t root_of_part(uint32_t *parent, uint32_t part) {
     for (;;) {
-        const uint32_t up = __ldcg(parent + pixel), next = __ldcg(parent + up);
+        const uint32_t up = __ldcg(parent + part), next = __ldcg(parent + up);
         if (next == up) return up;
-        __stcg(parent + pixel, next);
-        pixel = next;
+        __stcg(parent + part, next);
+        part = next;
     }
 }
 
-/// The head of a pixel's run in its word.
-__device__ inline uint32_t head_of(const ValueImage &image, int64_t x, int64_t y, int64_t z) {
-    const int64_t row = z * image.height + y;
-    const uint32_t heads = image.heads[row * image.words + x / WARP] & up_to(static_cast<int>(x % WARP));
-    return static_cast<uint32_t>(row * image.set.size[0] + x / WARP * WARP + 31 - __clz(static_cast<int>(heads)));
+/// The part of the run at the last of `columns` of a word, which are all columns up to there: a run has a pixel there.
+__device__ inline uint32_t part_in(const ValueImage &image, uint32_t word, uint32_t columns) {
+    const uint32_t run = image.runs[word] + __popc(image.starts[word] & columns) - 1;
+    return run - image.back[run];
 }
 
-/// Joins two pixels, by their heads.
-__device__ inline void unite_pixels(const ValueImage &image, uint32_t high, uint32_t low) {
+/// The part of a pixel of the set.
+__device__ inline uint32_t part_of(const ValueImage &image, int64_t x, int64_t y, int64_t z) {
+    return part_in(image, static_cast<uint32_t>((z * image.height + y) * image.words + x / WARP),
+                   up_to(static_cast<int>(x % WARP)));
+}
+
+/// Joins two parts.
+__device__ inline void unite_parts(const ValueImage &image, uint32_t high, uint32_t low) {
     for (;;) {
-        high = root_of_pixel(image.parent, high), low = root_of_pixel(image.parent, low);
+        high = root_of_part(image.parent, high), low = root_of_part(image.parent, low);
         if (high == low) return;
-        if (high < low) {
+        if (image.first[high] < image.first[low]) {
             const uint32_t lower = high;
             high = low, low = lower;
         }
@@ -322,9 +375,15 @@ __device__ void join_value_rows(const ValueImage &image, const Values &values, c
     const int column = word % Tile::WORDS, own_y = word / Tile::WORDS % Tile::ROWS, own_z = word / Tile::WORDS / Tile::ROWS;
     const int64_t x = place.x + column * WARP + threadIdx.x % WARP, y = place.y + own_y, z = place.z + own_z;
     if (x - threadIdx.x % WARP >= image.set.size[0] || y >= image.set.size[1] || z >= image.set.size[2]) return;
-    const auto load = [&](int dy, int dz) { return RowPixel<Values>::at(image.set, x, y + dy, z + dz, column > 0); };
+    const View &set = image.set;
+    const uint8_t *const first = set.row(y, z) + x * set.stride[0];
+    const bool is_inside = x < set.size[0];
+    const auto load = [&](int dy, int dz) {
+        if (y + dy < 0 || y + dy >= set.size[1] || z + dz < 0) return RowPixel<Values>();
+        return RowPixel<Values>::at(set, first + dy * set.stride[1] + dz * set.stride[2], is_inside, column > 0);
+    };
     const auto unite = [&](int dx, int other_dx, int dy, int dz) {
-        unite_pixels(image, head_of(image, x + dx, y, z), head_of(image, x + other_dx, y + dy, z + dz));
+        unite_parts(image, part_of(image, x + dx, y, z), part_of(image, x + other_dx, y + dy, z + dz));
     };
     const auto join = [&](const RowPixel<Values> &own, const RowPixel<Values> &other, const EarlierRow &earlier, bool implied) {
         if (own.meets(other, values) && !implied) unite(0, 0, earlier.dy, earlier.dz);
@@ -372,7 +431,7 @@ __device__ void join_value_sides(const ValueImage &image, const Values &values, 
     };
     const Pixel own = value(0, 0, 0);
     if (!own) return;
-    const uint32_t head = head_of(image, x, y, z);
+    const uint32_t part = part_of(image, x, y, z);
     const Pixel beside = value(-1, 0, 0);
     const auto goes_around = [&](int dy, int dz) {
         const Pixel up = value(0, dy, dz);
@@ -384,7 +443,7 @@ __device__ void join_value_sides(const ValueImage &image, const Values &values, 
     const bool is_beside = values.connect(own, beside);
     if (is_beside) {
         if ((own_y == 0 || !goes_around(-1, 0)) && (own_z == 0 || !goes_around(0, -1)))
-            unite_pixels(image, head, head_of(image, x - 1, y, z));
+            unite_parts(image, part, part_of(image, x - 1, y, z));
         if (Values::IS_TRANSITIVE) return;
     }
     for (int n = 0; n < 9; ++n) {
@@ -395,7 +454,7 @@ __device__ void join_value_sides(const ValueImage &image, const Values &values, 
         const Pixel over = value(0, dy, dz);
         if (values.connect(own, over) && (Values::IS_TRANSITIVE || values.connect(over, corner))) continue;
         if (!Values::IS_TRANSITIVE && is_beside && values.connect(beside, corner)) continue;
-        unite_pixels(image, head, head_of(image, x - 1, y + dy, z + dz));
+        unite_parts(image, part, part_of(image, x - 1, y + dy, z + dz));
     }
 }
 

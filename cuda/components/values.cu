@@ -35,8 +35,11 @@ class ValueComponents {
         image_.words = static_cast<uint32_t>(words), image_.height = static_cast<uint32_t>(job.set.size[1]);
         image_.total = static_cast<uint32_t>(words * job.set.size[1] * job.set.size[2]);
         image_.across = plan_.across, image_.down = plan_.down;
+        image_.tile = carver_.take<PartsOfTile>(plan_.label.blocks);
         image_.parent = carver_.take<uint32_t>(pixels);
-        for (uint32_t **each : {&image_.bits, &image_.heads, &image_.parts, &image_.firsts})
+        image_.first = carver_.take<uint32_t>(pixels);
+        image_.back = carver_.take<uint16_t>(pixels);
+        for (uint32_t **each : {&image_.bits, &image_.starts, &image_.runs, &image_.firsts})
             *each = carver_.take<uint32_t>(image_.total);
         image_.before = carver_.take<uint32_t>(scanned());
         image_.area = carver_.take<unsigned long long>(job.selects() ? pixels : 0);
@@ -58,14 +61,14 @@ class ValueComponents {
         with_value_tile(job_.axes, job_.connectivity, [&](auto tile) {
             with_values(job_, [&](auto values) { find_parts<decltype(tile)>(values, stream); });
         });
-        launch("find_value_roots", find_value_roots, ceil_div(image_.total, BLOCK), BLOCK, stream, image_);
+        launch("find_value_roots", find_value_roots, plan_.label.blocks, BLOCK, stream, image_);
         if (job_.selects()) select(stream);
         const Told told(job_, elsewhere_);
         if (elsewhere_) leave_elsewhere(told, stream);
         report(progress, 0.5, stream);
         scan(scan_, scan_bytes_, image_.before, image_.before, scanned(), "scanning", stream);
         if (job_.components || job_.labels || job_.first || job_.last)
-            launch("number_value_parts", number_value_parts, ceil_div(image_.total, BLOCK), BLOCK, stream, image_, elsewhere_);
+            launch("number_value_parts", number_value_parts, plan_.label.blocks, BLOCK, stream, image_, elsewhere_);
         if (job_.count || job_.components) number->ask(image_.before + scanned() - 1, stream);
         if (job_.components) measure(*number, stream);
         for (const bool is_last : {false, true})
@@ -105,6 +108,9 @@ class ValueComponents {
 
     template <class Numbers>
     void write(const Numbers &numbers, cudaStream_t stream) const {
+        if (plan_.packed_labels)
+            return launch("write_value_packs", write_value_packs<Numbers>, ceil_div(blocks(), WRITTEN_WORDS), BLOCK, stream,
+                          image_, job_.labels, numbers);
         launch("write_values", write_values<Numbers>, ceil_div(blocks(), WRITTEN_WORDS), BLOCK, stream, image_, job_.labels,
                job_.complement, numbers);
     }
@@ -175,7 +181,7 @@ class ValueComponents {
     Carver carver_;
     ValueImage image_ = {};
     ValuePlan plan_;
-    uint32_t *elsewhere_;  // [pixel]: codes of roots; null if no faces are told
+    uint32_t *elsewhere_;  // [part]: codes of roots; null if no faces are told
     RankSearch *search_;
     void *scan_;
     size_t scan_bytes_;

@@ -8,15 +8,9 @@
 
 #include "cuda/components/faces.cuh"
 #include "cuda/components/merge.cuh"
+#include "cuda/components/packs.cuh"
 
 namespace apsis::cuda::components {
-
-/// Labels of pixels side by side, which are stored at once.
-template <class Label>
-struct alignas(16) Pack {
-    static constexpr int COUNT = 16 / sizeof(Label);
-    Label label[COUNT];
-};
 
 /// Four pixels side by side are of at most two runs, two pixels of one.
 template <class Label, class Tile, class Numbers>
@@ -54,16 +48,8 @@ __device__ void write_packs(const LabelledTile<Tile> &labelled, const TilePlace 
     const int64_t step = STEP * labels.stride[AXIS];
     int at = row * Tile::WORDS + pack / PACKS;
 #pragma unroll 2
-    for (int k = 0; k < count; ++k, to += step, at += DOWN * Tile::WORDS) {
-        const Pack<Label> found = labels_at<Label>(labelled, at, bit, numbers);
-        if (here == COUNT) {
-            __stcs(reinterpret_cast<uint4 *>(to), reinterpret_cast<const uint4 &>(found));
-        } else {
-#pragma unroll
-            for (int i = 0; i < COUNT - 1; ++i)
-                if (i < here) reinterpret_cast<Label *>(to)[i] = found.label[i];
-        }
-    }
+    for (int k = 0; k < count; ++k, to += step, at += DOWN * Tile::WORDS)
+        labels_at<Label>(labelled, at, bit, numbers).put(to, here);
 }
 
 /// Block: writes a tile's labels of any type, or the selected set; a lane writes a pixel.

@@ -120,6 +120,23 @@ static void random_labels(bench *b) {
     }
 }
 
+/** Rows that begin where several labels can be stored at once, and end anywhere. */
+static void every_width_of_pitched_rows(bench *b) {
+    chance c = {2031};
+    for (int64_t w = 1; w <= 140; w += w == 70 ? 55 : 1)
+        for (int ndim = 2; ndim <= 3; ++ndim) {
+            problem p = new_problem(ndim, w, 5, ndim == 3 ? 3 : 1, NULL);
+            uint8_t *mask = must_alloc((size_t)pixels_of(&p));
+            fill_cells(mask, p.size, &c);
+            p.mask = mask;
+            p.options.flags = APSIS_LABELS;
+            p.options.connectivity = 1 + (int)(w % ndim);
+            const asked how = {APSIS_U8, w % 2 ? APSIS_I64 : APSIS_I32, .labels_layout = PITCHED, .capacity = -1};
+            check_components(b, &p, &how);
+            free(mask);
+        }
+}
+
 static void long_and_thin(bench *b) {
     static const int64_t sizes[][3] = {{50000, 1, 1}, {1, 50000, 1},  {1, 1, 20000}, {20000, 3, 1},
                                        {4, 3, 9000},  {140000, 3, 1}, {2, 2, 20000}};
@@ -258,9 +275,16 @@ static void labels_that_might_not_fit(bench *b) {
 }
 
 static const test_case cases[] = {
-    TEST(every_3x3_image, EVERYWHERE),       TEST(every_2x2x2_volume, EVERYWHERE), TEST(values_side_by_side, EVERYWHERE),
-    TEST(random_labels, EVERYWHERE),         TEST(long_and_thin, EVERYWHERE),      TEST(permuting_values, EVERYWHERE),
-    TEST(one_value_is_a_set, EVERYWHERE),    TEST(values_one_by_one, EVERYWHERE),  TEST(what_labels_do_not_go_with, EVERYWHERE),
+    TEST(every_3x3_image, EVERYWHERE),
+    TEST(every_2x2x2_volume, EVERYWHERE),
+    TEST(values_side_by_side, EVERYWHERE),
+    TEST(random_labels, EVERYWHERE),
+    TEST(long_and_thin, EVERYWHERE),
+    TEST(permuting_values, EVERYWHERE),
+    TEST(every_width_of_pitched_rows, EVERYWHERE),
+    TEST(one_value_is_a_set, EVERYWHERE),
+    TEST(values_one_by_one, EVERYWHERE),
+    TEST(what_labels_do_not_go_with, EVERYWHERE),
     TEST(labels_that_might_not_fit, ON_CPU),
 };
 
