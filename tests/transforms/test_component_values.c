@@ -131,7 +131,7 @@ static void every_width_of_pitched_rows(bench *b) {
             p.mask = mask;
             p.options.flags = APSIS_LABELS;
             p.options.connectivity = 1 + (int)(w % ndim);
-            const asked how = {APSIS_U8, w % 2 ? APSIS_I64 : APSIS_I32, .labels_layout = PITCHED, .capacity = -1};
+            const asked how = {APSIS_U8, (w + ndim) % 2 ? APSIS_I64 : APSIS_I32, .labels_layout = PITCHED, .capacity = -1};
             check_components(b, &p, &how);
             free(mask);
         }
