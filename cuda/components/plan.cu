@@ -124,7 +124,7 @@ ValuePlan value_plan_of(const ComponentsJob &job) {
         check_size(job.set, count <= MOST_BLOCKS && job.set.pixels() <= int64_t(UINT32_MAX));
         plan.across = static_cast<uint32_t>(across), plan.down = static_cast<uint32_t>(down);
         plan.label = {"label_value_tile", count, Tile::THREADS};
-        if (count > 1) plan.join = {"join_value_tile", count, Tile::THREADS};
+        if (count > 1) plan.join = {"join_value_tile", count, Tile::RIM_THREADS};
     });
     return plan;
 }

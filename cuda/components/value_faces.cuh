@@ -25,7 +25,7 @@ template <class Body>
 __device__ void for_value_end(const ValueImage &image, const EndWords &words, Body body) {
     for_value_words(image, words.first, words.first + words.count, [&](const ValuePixel &at) {
         const bool is_member = image.bits[at.word] >> threadIdx.x % WARP & 1;
-        if (at.is_inside) body(at, is_member ? parent_of(image, at.word) : 0, is_member);
+        if (at.is_inside) body(at, is_member ? image.parent[part_of(image, at)] : 0, is_member);
     });
 }
 

@@ -1,11 +1,10 @@
-// Labels the tiles of a label image in shared memory, and joins them: the first two steps of values.cu.  And those of a grey
-// image, in which values are connected that are near each other.
+// Labels the tiles of a label image in shared memory: the first step of values.cu.  And those of a grey image, in which values
+// are connected that are near each other.
 //
 // A warp compares 32 pixels with those to the left and with those of earlier rows.  What it finds becomes words: where runs of
 // connected pixels begin, and where they meet runs of earlier rows.  From there on a thread has a word, and runs are joined as
-// in label.cuh.  Unlike there, two runs may begin side by side, so that tiles are smaller.  Then blocks join the pixels on both
-// sides of the rims of tiles by a union-find without locks in global memory.  Its nodes are parts, the components of a tile; the
-// root of a component is the part with its lowest pixel.
+// in label.cuh.  Unlike there, two runs may begin side by side, so that tiles are smaller.  What comes of it are parts, the
+// components of a tile, which value_rims.cuh joins with those of other tiles.
 //
 // The runs of a tile lie side by side in memory, in their order, and so do its parts: where there are few, little is read.
 //
@@ -23,6 +22,7 @@ struct ValueTile {
     static constexpr int CONNECTIVITY = NEIGHBOURS;
     static constexpr int WORDS = WORDS_IN_ROW, ROWS = ROWS_OF_PLANE, PLANES = PLANES_OF_TILE;
     static constexpr int THREADS = WORDS * ROWS * PLANES;
+    static constexpr int RIM_THREADS = PLANES == 1 ? WORDS * WARP + ROWS : THREADS;  // a block's that joins it with others
     static constexpr int EARLIER_ROWS = Set::EARLIER_ROWS;
     static constexpr bool DIAGONALS = Set::earlier_row(0).diagonals;
     APSIS_BOTH static constexpr EarlierRow earlier_row(int s) { return Set::earlier_row(s); }
@@ -126,8 +126,9 @@ struct LabelledValues {
         const bool is_first = threadIdx.x % WARP == 0;
         if (is_first) meetings[s * KINDS_A_ROW][at] = here & ~implied;
         if constexpr (Tile::DIAGONALS) {
+            const uint32_t at_rim = at % Tile::WORDS == 0;  // the first pixel of the first word of a row, where a run begins
             uint32_t left = 0, right = 0;
-            if (Tile::earlier_row(s).diagonals && (!FOLLOWS || begins & ~(at % Tile::WORDS == 0))) {
+            if (Tile::earlier_row(s).diagonals && (!FOLLOWS || begins & ~at_rim)) {
                 left = __ballot_sync(ALL_LANES,
                                      FOLLOWS ? own.pixel.value == other.pixel.left : own.pixel.meets_left(other.pixel, values));
                 right = __ballot_sync(
@@ -314,159 +315,6 @@ __global__ void __launch_bounds__(Tile::THREADS, LABEL_BLOCKS_PER_SM<Values, Til
     __syncthreads();
     for (uint32_t i = at; i < parts; i += Tile::THREADS)
         image.parent[begin + i] = begin + i, image.first[begin + i] = labelled.parents[i];
-}
-
-// ---- Joining ----
-
-__device__ inline uint32_t root_of_part(uint32_t *parent, uint32_t part) {
-    for (;;) {
-        const uint32_t up = __ldcg(parent + part), next = __ldcg(parent + up);
-        if (next == up) return up;
-        __stcg(parent + part, next);
-        part = next;
-    }
-}
-
-/// The part of the run at the last of `columns` of a word, which are all columns up to there: a run has a pixel there.
-__device__ inline uint32_t part_in(const ValueImage &image, uint32_t word, uint32_t columns) {
-    const uint32_t run = image.runs[word] + __popc(image.starts[word] & columns) - 1;
-    return run - image.back[run];
-}
-
-/// The part of a pixel of the set.
-__device__ inline uint32_t part_of(const ValueImage &image, int64_t x, int64_t y, int64_t z) {
-    return part_in(image, static_cast<uint32_t>((z * image.height + y) * image.words + x / WARP),
-                   up_to(static_cast<int>(x % WARP)));
-}
-
-/// Joins two parts.
-__device__ inline void unite_parts(const ValueImage &image, uint32_t high, uint32_t low) {
-    for (;;) {
-        high = root_of_part(image.parent, high), low = root_of_part(image.parent, low);
-        if (high == low) return;
-        if (image.first[high] < image.first[low]) {
-            const uint32_t lower = high;
-            high = low, low = lower;
-        }
-        if (atomicCAS(image.parent + high, high, low) == high) return;
-    }
-}
-
-/// The words of a tile that have earlier rows in other tiles: all of the first plane, in others those of the first row, and of
-/// the last one if the row after it is an earlier row.
-template <class Tile>
-struct ValueRim {
-    static constexpr int LATER = Tile::PLANES - 1,
-                         WORDS = Tile::PLANES == 1 ? Tile::WORDS : Tile::ROWS + LATER * (Tile::EARLIER_ROWS / 2);
-    static_assert(Tile::PLANES == 1 || (Tile::WORDS == 1 && Tile::EARLIER_ROWS <= 4));
-
-    __device__ static int word(int i) {
-        if (Tile::PLANES == 1 || i < Tile::ROWS) return i;
-        const int row = i - Tile::ROWS, z = 1 + (row < LATER ? row : row - LATER);
-        return z * Tile::ROWS + (row < LATER ? 0 : Tile::ROWS - 1);
-    }
-};
-
-/// Warp: joins the runs of a word of the tile with those of earlier rows in other tiles.  What joins of neighbouring rows imply
-/// is left out: that of rows one plane on, or one row on, where all four pixels are connected; and that across both, where a
-/// pixel of the one row or of the other is connected with both.
-template <class Values, class Tile>
-__device__ void join_value_rows(const ValueImage &image, const Values &values, const ValuePlace<Tile> &place, int word) {
-    const int column = word % Tile::WORDS, own_y = word / Tile::WORDS % Tile::ROWS, own_z = word / Tile::WORDS / Tile::ROWS;
-    const int64_t x = place.x + column * WARP + threadIdx.x % WARP, y = place.y + own_y, z = place.z + own_z;
-    if (x - threadIdx.x % WARP >= image.set.size[0] || y >= image.set.size[1] || z >= image.set.size[2]) return;
-    const View &set = image.set;
-    const uint8_t *const first = set.row(y, z) + x * set.stride[0];
-    const bool is_inside = x < set.size[0];
-    const auto load = [&](int dy, int dz) {
-        if (y + dy < 0 || y + dy >= set.size[1] || z + dz < 0) return RowPixel<Values>();
-        return RowPixel<Values>::at(set, first + dy * set.stride[1] + dz * set.stride[2], is_inside, column > 0);
-    };
-    const auto unite = [&](int dx, int other_dx, int dy, int dz) {
-        unite_parts(image, part_of(image, x + dx, y, z), part_of(image, x + other_dx, y + dy, z + dz));
-    };
-    const auto join = [&](const RowPixel<Values> &own, const RowPixel<Values> &other, const EarlierRow &earlier, bool implied) {
-        if (own.meets(other, values) && !implied) unite(0, 0, earlier.dy, earlier.dz);
-        if (!earlier.diagonals) return;
-        if (own.meets_left(other, values)) unite(0, -1, earlier.dy, earlier.dz);
-        if (own.meets_right(other, values)) unite(-1, 0, earlier.dy, earlier.dz);
-    };
-    const RowPixel<Values> own = load(0, 0), row = load(-1, 0);
-    if constexpr (Tile::PLANES == 1) {
-        join(own, row, Tile::earlier_row(0), false);
-    } else {
-        const RowPixel<Values> plane = load(0, -1), across = load(-1, -1);
-        // Of equal values these follow, where they are needed.
-        const auto also = [&](const RowPixel<Values> &one, const RowPixel<Values> &other) {
-            return Values::IS_TRANSITIVE || one.connects(other, values);
-        };
-        const bool all_connected = own.connects(row, values) && own.connects(plane, values) &&
-                                   (Values::IS_TRANSITIVE ? own : row).connects(across, values) && also(plane, across);
-        const bool row_is_outside = own_y == 0, plane_is_outside = own_z == 0;
-        if (row_is_outside) join(own, row, Tile::earlier_row(0), all_connected && !plane_is_outside);
-        if (plane_is_outside) join(own, plane, Tile::earlier_row(1), all_connected && !row_is_outside);
-        if constexpr (Tile::EARLIER_ROWS > 2) {
-            if (row_is_outside || plane_is_outside)
-                join(own, across, Tile::earlier_row(2),
-                     (own.connects(row, values) && also(row, across)) || (own.connects(plane, values) && also(plane, across)));
-            if (plane_is_outside || own_y == Tile::ROWS - 1) {
-                const RowPixel<Values> next = load(1, -1);
-                join(own, next, Tile::earlier_row(3), own.connects(plane, values) && also(plane, next));
-            }
-        }
-    }
-}
-
-/// Joins a pixel of the first column of the tile with its neighbours to the left.  Two pixels side by side need no join where
-/// both are connected with those a row or a plane before, in the same tiles, and these with each other; and no diagonal one is
-/// needed where a pixel beside both is connected with both.
-template <class Values, class Tile>
-__device__ void join_value_sides(const ValueImage &image, const Values &values, const ValuePlace<Tile> &place, int row) {
-    using Pixel = typename Values::Pixel;
-    const int own_y = row % Tile::ROWS, own_z = row / Tile::ROWS;
-    const int64_t x = place.x, y = place.y + own_y, z = place.z + own_z;
-    const auto value = [&](int dx, int dy, int dz) {
-        if (Tile::PLANES == 1 && dz) return Pixel(0);
-        return value_at<Values>(image.set, x + dx, y + dy, z + dz);
-    };
-    const Pixel own = value(0, 0, 0);
-    if (!own) return;
-    const uint32_t part = part_of(image, x, y, z);
-    const Pixel beside = value(-1, 0, 0);
-    const auto goes_around = [&](int dy, int dz) {
-        const Pixel up = value(0, dy, dz);
-        if (!values.connect(own, up)) return false;
-        const Pixel corner = value(-1, dy, dz);
-        return Values::IS_TRANSITIVE ? values.connect(own, corner)
-                                     : values.connect(up, corner) && values.connect(corner, beside);
-    };
-    const bool is_beside = values.connect(own, beside);
-    if (is_beside) {
-        if ((own_y == 0 || !goes_around(-1, 0)) && (own_z == 0 || !goes_around(0, -1)))
-            unite_parts(image, part, part_of(image, x - 1, y, z));
-        if (Values::IS_TRANSITIVE) return;
-    }
-    for (int n = 0; n < 9; ++n) {
-        const int dy = n % 3 - 1, dz = n / 3 - 1;
-        if (n == 4 || (dy != 0) + (dz != 0) >= Tile::CONNECTIVITY || (Tile::PLANES == 1 && dz)) continue;
-        const Pixel corner = value(-1, dy, dz);
-        if (!values.connect(own, corner)) continue;
-        const Pixel over = value(0, dy, dz);
-        if (values.connect(own, over) && (Values::IS_TRANSITIVE || values.connect(over, corner))) continue;
-        if (!Values::IS_TRANSITIVE && is_beside && values.connect(beside, corner)) continue;
-        unite_parts(image, part, part_of(image, x - 1, y + dy, z + dz));
-    }
-}
-
-/// Joins a tile with those before it and to the left of it, a block each.
-template <class Values, class Tile>
-__global__ void __launch_bounds__(Tile::THREADS) join_value_tile(ValueImage image, Values values) {
-    using Rim = ValueRim<Tile>;
-    const ValuePlace<Tile> place(image);
-    for (int i = threadIdx.x / WARP; i < Rim::WORDS; i += Tile::THREADS / WARP)
-        join_value_rows(image, values, place, Rim::word(i));
-    const int row = Tile::THREADS - 1 - static_cast<int>(threadIdx.x);  // the last warps have no words in a plane
-    if (place.x > 0 && row < Tile::ROWS * Tile::PLANES) join_value_sides(image, values, place, row);
 }
 
 #endif

@@ -1,5 +1,5 @@
 // Connected components of label images, in which neighbours are connected where their values are equal, and of grey images,
-// where they are near.  The kernels of values.cu, after those of the tiles (value_tiles.cuh).
+// where they are near.  The kernels of values.cu, after those of the tiles (value_tiles.cuh, value_rims.cuh).
 //
 // Runs point at their parts, and parts at the root of their component.  A scan over the counts of the first pixels of roots in
 // words, of 32 pixels of a row, numbers them in the order of the image; then parts have the numbers.
@@ -7,10 +7,10 @@
 // Cost: of the writing, 3/8 byte a pixel, 2 for each run and 4 for each part in, and the output.
 #pragma once
 
+#include "cuda/components/packs.cuh"
 #include "cuda/components/select.cuh"
 #include "cuda/components/statistics.cuh"
-#include "cuda/components/packs.cuh"
-#include "cuda/components/value_tiles.cuh"
+#include "cuda/components/value_rims.cuh"
 
 namespace apsis::cuda::components {
 
@@ -88,9 +88,9 @@ static __global__ void __launch_bounds__(BLOCK) find_value_roots(ValueImage imag
     });
 }
 
-/// The parent of a pixel's part: a root, or its number once parts are numbered.
-__device__ inline uint32_t parent_of(const ValueImage &image, uint32_t word) {
-    return image.parent[part_in(image, word, up_to(threadIdx.x % WARP))];
+/// The part of a lane's pixel.
+__device__ inline uint32_t part_of(const ValueImage &image, const ValuePixel &at) {
+    return part_in(image, at.word, up_to(threadIdx.x % WARP));
 }
 
 /// Warp: calls body(pixel, length) for the segments of words, stretches of a run, each by the lane of its first pixel; other
@@ -114,7 +114,7 @@ static __global__ void __launch_bounds__(BLOCK) sum_value_areas(ValueImage image
         const bool at_edge = (!criteria.periodic.along[0] && (at.x == 0 || at.x + length == set.size[0])) ||
                              (!criteria.periodic.along[1] && (at.y == 0 || at.y == set.size[1] - 1)) ||
                              (criteria.is_volume && !criteria.periodic.along[2] && (at.z == 0 || at.z == set.size[2] - 1));
-        unsigned long long *const area = image.area + parent_of(image, at.word);
+        unsigned long long *const area = image.area + image.parent[part_of(image, at)];
         atomicAdd(area, static_cast<unsigned long long>(length));
         if (at_edge) atomicOr(area, TOUCHES_BORDER);
     });
@@ -122,7 +122,7 @@ static __global__ void __launch_bounds__(BLOCK) sum_value_areas(ValueImage image
 
 /// The area of the component that begins at a pixel.
 __device__ inline unsigned long long area_of(const ValueImage &image, const ValuePixel &at) {
-    return image.area[part_in(image, at.word, up_to(threadIdx.x % WARP))];
+    return image.area[part_of(image, at)];
 }
 
 /// Warp: keeps the first pixels for which keep(index, area) is true.
@@ -268,9 +268,8 @@ __global__ void __launch_bounds__(BLOCK, 4) write_value_packs(ValueImage image, 
             bits[i] = image.bits[word] >> bit, starts[i] = all >> bit;
             number[i][0] = image.runs[word] + __popc(all & up_to(bit)) - 1;
         }
-        const auto is_loaded = [&](int i, int k) {
-            return (k == 0 ? bits[i] : starts[i]) >> k & 1;
-        };  // others are like the one before
+        // Others are like the one before.
+        const auto is_loaded = [&](int i, int k) { return (k == 0 ? bits[i] : starts[i]) >> k & 1; };
 #pragma unroll
         for (int i = 0; i < ROWS; ++i)
 #pragma unroll
@@ -310,7 +309,7 @@ static __global__ void __launch_bounds__(BLOCK) add_segments(ValueImage image, W
     if (window.is_empty()) return;
     WarpSums warp_sums = {0, ComponentSums::empty()};
     for_segments(image, [&](const ValuePixel &at, int length) {
-        const uint32_t number = length ? parent_of(image, at.word) : 0;
+        const uint32_t number = length ? image.parent[part_of(image, at)] : 0;
         const long long first = at.x, last = at.x + length - 1, y = at.y, z = at.z, area = length;
         const ComponentSums sums = {
             at.index, area, {first, y, z}, {last, y, z}, {area * (first + last) / 2, area * y, area * z}, 1};
