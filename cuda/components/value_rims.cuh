@@ -126,8 +126,8 @@ __device__ void join_row_before(const ValueImage &image, const Values &values, c
 }
 
 /// Warp: joins a row of a tile of a volume with the earlier rows in other tiles.  What joins of neighbouring rows imply is left
-/// out: that of rows one plane on, or one row on, where all four pixels are connected; and that across both, where a pixel of the
-/// one row or of the other is connected with both.
+/// out: that of rows one plane on, or one row on, where all four pixels are connected; and that across both, where a pixel of
+/// the one row or of the other is connected with both.
 template <class Values, class Tile>
 __device__ void join_earlier_rows(const ValueImage &image, const Values &values, const ValuePlace<Tile> &place,
                                   WaitingMeetings<Tile> &meetings, int own_y, int own_z) {
