@@ -5,7 +5,6 @@
 #include "tool_slabs.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -44,15 +43,16 @@ static const char *const kDevices[][2] = {{"0", "\"devices\": [0]"},
                                           {"0,0", "\"devices\": [0, 0]"},
                                           {"0,0,0,0", "\"devices\": [0, 0, 0, 0]"}};
 
-/* The next of them: where a process takes long to start, the last one follows the first. */
-static int after(int d) { return getenv("APSIS_TEST_SHARE") ? d + 3 : d + 1; }
+/* Where a process takes long to start, the last of them follows the first, and of shares of memory there are two. */
+static int after(int d) { return d + (cuts(2) < 2 ? 3 : 1); }
+static int after_share(int share) { return share + (cuts(2) < 2 ? 4 : 1); }
 
 /* Runs a line on the CPU, and then on devices, at once and within half of the memory that this takes. */
 static void compare(const char *words) {
     succeed("%s whole.tif --overwrite --device cpu", words);
     if (exists("which.tif")) rename("which.tif", "whole-which.tif");
     if (exists("which.csv")) rename("which.csv", "whole-which.csv");
-    setenv("LD_PRELOAD", APSIS_FAKE, 1);
+    preloaded = APSIS_FAKE;
     for (int d = 0; d < 4; d = after(d)) {
         succeed("%s out.tif --overwrite --json --devices %s", words, kDevices[d][0]);
         assert_in(out_text, kDevices[d][1]);
@@ -71,7 +71,7 @@ static void compare(const char *words) {
             assert_true(number_after(out_text, "\"slabs\": ") > slabs);
         }
     }
-    unsetenv("LD_PRELOAD");
+    preloaded = NULL;
     start(NULL);
 }
 
@@ -129,20 +129,20 @@ static void draw_labels(int width, int height, int pages, int side) {
 
 static void compare_tables(const char *words, bool is_whole) {
     succeed("%s --output whole.csv --overwrite --device cpu", words);
-    setenv("LD_PRELOAD", APSIS_FAKE, 1);
+    preloaded = APSIS_FAKE;
     for (int d = 0; d < 4; d = after(d)) {
         succeed("%s --output out.csv --overwrite --json --devices %s", words, kDevices[d][0]);
         const long long slabs = number_after(out_text, "\"slabs\": "), memory = number_after(out_text, "\"memory\": ");
         assert_true(is_whole ? slabs == 1 : slabs >= d);
         assert_same(words, "out.csv", "whole.csv");
-        for (int share = 2; share <= 6 && !is_whole; ++share) {
+        for (int share = 2; share <= 6 && !is_whole; share = after_share(share)) {
             const int code = run("%s --output out.csv --overwrite --json --devices %s --memory %lld", words, kDevices[d][0],
                                  memory * share / 4);
             assert_true(code == 0 || code == 14);
             if (code == 0) assert_same(words, "out.csv", "whole.csv");
         }
     }
-    unsetenv("LD_PRELOAD");
+    preloaded = NULL;
     start(NULL);
 }
 
@@ -164,7 +164,7 @@ static void test_tables(void **state) {
 static void test_failing_tables(void **state) {
     (void)state;
     draw_labels(BIG_WIDTH, BIG_HEIGHT, 1, 2);
-    setenv("LD_PRELOAD", APSIS_FAKE, 1);
+    preloaded = APSIS_FAKE;
     assert_int_equal(run("statistics in.tif --devices 0,0,0 --memory 60000"), 14);
     assert_in(err_text, " values, and a table needs 96 bytes for each\n");
     TIFF *tiff = TIFFOpen("in.tif", "r+");
@@ -178,7 +178,7 @@ static void test_failing_tables(void **state) {
         assert_string_equal(out_text, "");
         assert_files(1);
     }
-    unsetenv("LD_PRELOAD");
+    preloaded = NULL;
 }
 
 static void test_refused(void **state) {
@@ -202,7 +202,7 @@ static void test_refused(void **state) {
         {"contacts in.tif --devices 0 --device 0", "--device and --devices both say where to compute", 2},
         {"measures in.tif --devices 0,", "--devices is '0,'", 2},
     };
-    setenv("LD_PRELOAD", APSIS_FAKE, 1);
+    preloaded = APSIS_FAKE;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
         const int code = run("%s", cases[i].words);
         if (code != cases[i].code) fail_msg("%s: exit code %d\n%s", cases[i].words, code, err_text);
@@ -213,7 +213,7 @@ static void test_refused(void **state) {
     assert_int_equal(shell_limited("@ distance in.tif out.tif --devices 0,0,0 --nearest which.tif", 300000), 1);
     assert_in(err_text, "cannot write 'out.tif': File too large");
     assert_files(1);
-    unsetenv("LD_PRELOAD");
+    preloaded = NULL;
     if (run("devices --json") == 0 && strstr(out_text, "\"why_no_cuda\": null")) return;
     assert_int_equal(run("distance in.tif out.tif --devices all"), 13);
     assert_files(1);

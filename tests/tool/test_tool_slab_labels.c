@@ -77,7 +77,7 @@ static void compare_tables(const char *words, const char *table) {
     for (int i = 0; i < 200 && run("%s %s --memory %lld", line, table, memory); ++i)
         memory = number_after(err_text, "takes at least "); /* the table is larger than the plan could know */
     int cut = 0;
-    for (int s = 0; s < 3; ++s) {
+    for (int s = 0; s < cuts(3); ++s) {
         succeed("%s %s --memory %lld", line, table, (long long)((double)memory * shares[s]));
         cut += number_after(out_text, "\"slabs\": ") > 1;
         assert_in(out_text, "\"set_in_file\": false");
@@ -259,9 +259,9 @@ static void test_damage(void **state) {
     draw_boxes(kKinds[1].values, BIG_HEIGHT, BIG_WIDTH, 1);
     const Layout strips = {.bits = 8, .photometric = B, .rows = 8, .compression = COMPRESSION_ADOBE_DEFLATE};
     write_tiff("in.tif", &strips, BIG_HEIGHT, BIG_WIDTH, 1);
-    setenv("LD_PRELOAD", APSIS_CHANGING_FILE, 1);
+    preloaded = APSIS_CHANGING_FILE;
     assert_int_equal(run("contacts in.tif --threads 1 --memory 100K"), 1);
-    unsetenv("LD_PRELOAD");
+    preloaded = NULL;
     assert_in(err_text, "cannot read 'in.tif': it has changed meanwhile");
     assert_string_equal(out_text, "");
     TIFF *tiff = TIFFOpen("in.tif", "r+");

@@ -206,7 +206,7 @@ static void test_container(void **state) {
     (void)state;
     draw(1);
     write_tiff("in.tif", &kBits, BIG_WIDTH, BIG_HEIGHT, 1);
-    setenv("LD_PRELOAD", APSIS_CONTAINER, 1);
+    preloaded = APSIS_CONTAINER;
     for (int version = 1; version <= 2; ++version) {
         setenv("APSIS_CONTAINER", version == 1 ? "1" : "2", 1);
         succeed("distance in.tif out.tif --dry-run --json --threads 1 --device cpu");
@@ -215,7 +215,7 @@ static void test_container(void **state) {
         assert_int_equal(run("distance in.tif out.tif --nearest which.tif --type f64 --method sweep --device cpu"), 14);
         assert_in(err_text, "bytes of memory, more than --memory, 2000000; it is computed at once: ");
     }
-    unsetenv("LD_PRELOAD");
+    preloaded = NULL;
     unsetenv("APSIS_CONTAINER");
     assert_files(1);
 }

@@ -14,6 +14,7 @@
 
 char command[PATH_MAX];
 char out_text[1 << 16], err_text[1 << 16];
+const char *preloaded;
 
 void slurp(const char *path, char *text, size_t size) {
     FILE *file = fopen(path, "rb");
@@ -26,7 +27,9 @@ int shell(const char *line) {
     char whole[8192] = "";
     for (const char *c = line; *c; ++c) {
         size_t used = strlen(whole);
-        if (*c == '@')
+        if (*c == '@' && preloaded)
+            snprintf(whole + used, sizeof whole - used, "LD_PRELOAD='%s' '%s'", preloaded, command);
+        else if (*c == '@')
             snprintf(whole + used, sizeof whole - used, "'%s'", command);
         else
             snprintf(whole + used, sizeof whole - used, "%c", *c);

@@ -18,6 +18,10 @@
 extern char command[PATH_MAX];
 extern char out_text[1 << 16], err_text[1 << 16];
 
+/* What is loaded before the command's own libraries, or NULL; not into the shell that starts it, nor into what else this runs:
+ * with a sanitizer in it each of them would take a tenth of a second more to start. */
+extern const char *preloaded;
+
 /** Runs a shell line in which @ stands for the command, and keeps what it said; its exit code. */
 int shell(const char *line);
 

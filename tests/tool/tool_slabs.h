@@ -10,6 +10,9 @@ long long number_after(const char *text, const char *words);
 /** The least memory with which the command cuts the image of a line. */
 long long least_memory(const char *words);
 
+/** Of so many ways to cut an image all, or the first, in the lowest slabs, where a process takes long to start. */
+int cuts(int all);
+
 /**
  * Runs a line in the lowest slabs, in some more, and at once; the outputs are out.tif and, if there is an option for it,
  * another file.  Each must be the same in all of these, byte for byte, and the image must be cut; `spills`: and its set be kept
