@@ -264,18 +264,18 @@ static void a_set_and_its_complement(bench *b) {
 
 static void volumes(bench *b) {
     chance c = {8};
-    enum { N = 11 };
+    const int n = effort(10) < 10 ? 9 : 11;
     for (int shape = 0; shape < 4; ++shape) {
-        const int64_t size[3] = {N, N, N};
-        uint8_t mask[N * N * N];
+        const int64_t size[3] = {n, n, n};
+        uint8_t mask[11 * 11 * 11];
         fill_mask(mask, size, NOISE, shape == 0 ? 0.3 : shape == 1 ? 0.7 : 1, &c);
-        for (int i = 0; i < N * N * N && shape == 3; ++i) {
-            const int x = 2 * (i % N) + 1 - N, y = 2 * (i / N % N) + 1 - N, z = 2 * (i / N / N) + 1 - N,
+        for (int i = 0; i < n * n * n && shape == 3; ++i) {
+            const int x = 2 * (i % n) + 1 - n, y = 2 * (i / n % n) + 1 - n, z = 2 * (i / n / n) + 1 - n,
                       r = x * x + y * y + z * z;
-            mask[i] = r < N * N && r > (N - 4) * (N - 4);
+            mask[i] = r < n * n && r > (n - 4) * (n - 4);
         }
         for (int connectivity = 1; connectivity <= 3; ++connectivity) {
-            problem p = new_problem(3, N, N, N, mask);
+            problem p = new_problem(3, n, n, n, mask);
             p.options.connectivity = connectivity;
             check_eccentricity(b, &p, &ALONE);
             if (shape == 1 || effort(10) == 10) check_eccentricity(b, &p, &BOTH);

@@ -202,7 +202,7 @@ static void one_field_by_several_threads(bench *b) {
     static const int64_t sizes[][3] = {{W, H, 1}, {1031, 130, 1}, {70, 1031, 1}, {67, 53, 41}};
     static const int kinds[] = {FULL, NOISE, BLOBS, RING, DIAGONAL};
     chance c = {13};
-    for (int i = 0; i < 2 * COUNT(sizes) * COUNT(kinds); ++i) {
+    for (int i = 0; i < (effort(10) < 10 ? 1 : 2) * COUNT(sizes) * COUNT(kinds); ++i) {
         const int64_t *size = sizes[i % COUNT(sizes)];
         problem p = new_problem(2 + (size[2] > 1), size[0], size[1], size[2], NULL);
         const size_t pixels = (size_t)pixels_of(&p);
