@@ -30,15 +30,19 @@ wheel_tools() {
     fi
 }
 
-# wheel_of cpu|cuda: auditwheel puts the libraries of oneTBB and Highway into it, under names of their own.
+# wheel_of cpu|cuda: auditwheel puts the libraries of oneTBB and Highway into it, under names of their own.  With
+# ccache it is compiled as the tests compile a release, and in a folder as far below its sources: then much of it is known.
 wheel_of() {
+    local -x CC=${CC:-cc} CXX=${CXX:-c++}
     local source=build/wheel/$1 name=apsis_maps cuda=ON most=60000000 options language
     [[ $1 == cuda ]] || name=apsis_maps_cpu cuda=OFF most=4000000
-    options=(-C build-dir=build -C cmake.define.APSIS_TOOL_STATIC=ON -C "cmake.define.APSIS_CUDA=$cuda")
+    options=(-C build-dir=build/wheel -C cmake.define.APSIS_TOOL_STATIC=ON -C "cmake.define.APSIS_CUDA=$cuda"
+        -C "cmake.define.APSIS_WERROR=${APSIS_WERROR:-OFF}")
     rm -rf "$source" build/wheel/"$name"-*.whl
     mkdir -p "$source"
     tar -xf build/wheel/*.tar.gz -C "$source" --strip-components=1
     if command -v ccache >/dev/null; then
+        options+=(-C cmake.define.CMAKE_DISABLE_PRECOMPILE_HEADERS=ON)
         for language in C CXX CUDA; do options+=(-C "cmake.define.CMAKE_${language}_COMPILER_LAUNCHER=ccache"); done
     fi
     sed -i -E "/^(name|apsis-maps) = /s/apsis-maps/${name//_/-}/" "$source/pyproject.toml"
@@ -67,7 +71,7 @@ test_wheel() {
     local -x LD_LIBRARY_PATH='' APSIS_LIBRARY='' # which the tests of the languages have set
     local oldest=9 wheel all python run
     echo "== wheel"
-    if ! ./run wheel cpu; then # on its own, so that it stops at what fails
+    if ! APSIS_WERROR=ON ./run wheel cpu; then # on its own, so that it stops at what fails
         fail "the wheel is not made"
         return
     fi
