@@ -44,8 +44,8 @@ static const char *const kDevices[][2] = {{"0", "\"devices\": [0]"},
                                           {"0,0,0,0", "\"devices\": [0, 0, 0, 0]"}};
 
 /* Where a process takes long to start, the last of them follows the first, and of shares of memory there are two. */
-static int after(int d) { return d + (cuts(2) < 2 ? 3 : 1); }
-static int after_share(int share) { return share + (cuts(2) < 2 ? 4 : 1); }
+static int after(int d) { return d + (starts_slowly() ? 3 : 1); }
+static int after_share(int share) { return share + (starts_slowly() ? 4 : 1); }
 
 /* Runs a line on the CPU, and then on devices, at once and within half of the memory that this takes. */
 static void compare(const char *words) {

@@ -10,8 +10,8 @@ long long number_after(const char *text, const char *words);
 /** The least memory with which the command cuts the image of a line. */
 long long least_memory(const char *words);
 
-/** Of so many ways to cut an image all, or the first, in the lowest slabs, where a process takes long to start. */
-int cuts(int all);
+/** Whether a process takes long to start, as with a sanitizer: then an image is cut in the lowest slabs, and no other way. */
+bool starts_slowly(void);
 
 /**
  * Runs a line in the lowest slabs, in some more, and at once; the outputs are out.tif and, if there is an option for it,
