@@ -11,13 +11,15 @@ namespace apsis::cuda::components {
 
 #if defined(__CUDACC__)
 
-/// Labels are connected where they are equal.
-template <class Value>
+/// Labels are connected where they are equal.  They have whole registers, which compare without a conversion.
+template <class Label>
 struct Equal {
-    using Pixel = Value;
+    using Pixel = std::conditional_t<sizeof(Label) == 8, uint64_t, uint32_t>;
     static constexpr bool IS_TRANSITIVE = true;
 
-    __device__ static Pixel value(const View &, const uint8_t *pixel) { return *reinterpret_cast<const Pixel *>(pixel); }
+    __device__ static Pixel value(const View &, const uint8_t *pixel) {
+        return static_cast<Pixel>(*reinterpret_cast<const Label *>(pixel));
+    }
     __device__ bool connect(Pixel one, Pixel other) const { return one && one == other; }
 };
 
@@ -60,19 +62,26 @@ __device__ typename Values::Pixel value_at(const View &set, int64_t x, int64_t y
     return Values::value(set, set.row(y, z) + x * set.stride[0]);
 }
 
+/// Warp: its number in the block, as one lane tells it: so the compiler knows that all lanes go one way, and does not guard each
+/// vote against lanes that go another.
+__device__ inline int warp_in_block() { return __shfl_sync(ALL_LANES, static_cast<int>(threadIdx.x) / WARP, 0); }
+
 /// A lane's pixel, and the one to the left of it; 0 outside the tile.
 template <class Values>
 struct RowPixel {
     using Pixel = typename Values::Pixel;
     Pixel value = 0, left = 0;
 
-    /// Warp.  `pixel` is that of the lane, in a row of the image.
-    __device__ static RowPixel at(const View &set, const uint8_t *pixel, bool is_inside, bool goes_left) {
-        RowPixel here;
-        here.value = is_inside ? Values::value(set, pixel) : Pixel(0);
-        here.left = __shfl_up_sync(ALL_LANES, here.value, 1);
-        if (threadIdx.x % WARP == 0) here.left = is_inside && goes_left ? Values::value(set, pixel - set.stride[0]) : Pixel(0);
-        return here;
+    /// Reads the pixel of a lane, in a row of the image, and for the first lane, if it `goes_left`, the one to the left.  What
+    /// the others have there share() tells, apart from this: so a warp reads many rows at once, and then waits once.
+    __device__ void read(const View &set, const uint8_t *pixel, bool is_inside, bool goes_left) {
+        if (is_inside) value = Values::value(set, pixel);
+        if (is_inside && goes_left && threadIdx.x % WARP == 0) left = Values::value(set, pixel - set.stride[0]);
+    }
+    /// Warp: gives each lane the pixel to the left.
+    __device__ void share() {
+        const Pixel before = __shfl_up_sync(ALL_LANES, value, 1);
+        if (threadIdx.x % WARP > 0) left = before;
     }
     __device__ bool goes_on(const Values &values) const { return values.connect(value, left); }
     __device__ bool starts(const Values &values) const {

@@ -50,26 +50,32 @@ __device__ inline void unite_parts(const ValueImage &image, uint32_t high, uint3
     }
 }
 
+/// Two pixels, as position_of() tells them.
+struct Meeting {
+    uint64_t own, other;
+};
+
 /// Meetings of pixels of a tile with those of others.  They wait until there is one for each lane of a warp, as a lane that
 /// joins two parts waits for memory again and again.
 template <class Tile>
 class WaitingMeetings {
   public:
-    struct Meeting {
-        uint64_t own, other;  // position_of()
-    };
     using Memory = Meeting[Tile::RIM_THREADS / WARP][2 * WARP];  // of a block, shared
 
     /// Warp.
     __device__ WaitingMeetings(const ValueImage &image, Memory &memory) : image_(image), waiting_(memory[threadIdx.x / WARP]) {}
 
-    /// Warp: those of the lanes in which pixels meet.
-    __device__ void add(bool meet, uint64_t own, uint64_t other) {
-        const uint32_t all = __ballot_sync(ALL_LANES, meet);
-        if (!all) return;
-        if (meet) waiting_[count_ + __popc(all & below(threadIdx.x % WARP))] = {own, other};
-        count_ += __popc(all);
-        if (count_ >= WARP) join(WARP);
+    /// Warp: those of which a lane has a bit each.  where(bit) tells its pixels.
+    template <class Where>
+    __device__ void add(uint32_t bits, Where where) {
+        for (;;) {
+            const uint32_t lanes = __ballot_sync(ALL_LANES, bits != 0);
+            if (!lanes) return;
+            if (bits) waiting_[count_ + __popc(lanes & below(threadIdx.x % WARP))] = where(__ffs(bits) - 1);
+            bits &= bits - 1;
+            count_ += __popc(lanes);
+            if (count_ >= WARP) join(WARP);
+        }
     }
     /// Warp: joins those that still wait.
     __device__ void finish() { join(count_); }
@@ -101,28 +107,35 @@ struct ValueRim {
     __device__ static int z(int i) { return i < Tile::ROWS ? 0 : 1 + (i - Tile::ROWS) % LATER; }
 };
 
-/// Warp: adds the meetings of a row with an earlier one, unless they are straight and others imply them.
-template <class Values, class Tile>
-__device__ void add_rows(WaitingMeetings<Tile> &meetings, const Values &values, const RowPixel<Values> &own, uint64_t position,
-                         const RowPixel<Values> &other, uint64_t other_position, bool diagonals, bool implied) {
-    meetings.add(own.meets(other, values) && !implied, position, other_position);
-    if (!diagonals) return;
-    meetings.add(own.meets_left(other, values), position, other_position - 1);
-    meetings.add(own.meets_right(other, values), position - 1, other_position);
+/// The meetings of a lane with an earlier row, a bit each: straight, unless others imply it, to the left and to the right.
+template <class Values>
+__device__ uint32_t meetings_with(const RowPixel<Values> &other, const RowPixel<Values> &own, const Values &values,
+                                  bool diagonals, bool implied) {
+    const bool left = diagonals && own.meets_left(other, values), right = diagonals && own.meets_right(other, values);
+    return (own.meets(other, values) && !implied) | left << 1 | right << 2;
+}
+
+/// Where such a meeting is, of a pixel with an earlier row.
+__device__ inline Meeting meeting_with(const ValueImage &image, const EarlierRow &earlier, int64_t x, int64_t y, int64_t z,
+                                       int bit) {
+    return {position_of(image, x - (bit == 2), y, z), position_of(image, x - (bit == 1), y + earlier.dy, z + earlier.dz)};
 }
 
 /// Warp: joins the runs of a word of the first row of a tile of a plane with those of the row before.
 template <class Values, class Tile>
 __device__ void join_row_before(const ValueImage &image, const Values &values, const ValuePlace<Tile> &place,
                                 WaitingMeetings<Tile> &meetings, int word) {
+    if (place.y == 0) return;
     const View &set = image.set;
     const int64_t x = place.x + word * WARP + threadIdx.x % WARP;
-    if (place.y == 0) return;
-    const auto row = [&](int64_t y) {
-        return RowPixel<Values>::at(set, set.row(y, place.z) + x * set.stride[0], x < set.size[0], word > 0);
-    };
-    const uint64_t position = position_of(image, x, place.y, place.z), above = position_of(image, x, place.y - 1, place.z);
-    add_rows(meetings, values, row(place.y), position, row(place.y - 1), above, Tile::earlier_row(0).diagonals, false);
+    const uint8_t *const first = set.row(place.y, place.z) + x * set.stride[0];
+    RowPixel<Values> own, above;
+    own.read(set, first, x < set.size[0], word > 0);
+    above.read(set, first - set.stride[1], x < set.size[0], word > 0);
+    own.share(), above.share();
+    const EarlierRow earlier = Tile::earlier_row(0);
+    meetings.add(meetings_with(above, own, values, earlier.diagonals, false),
+                 [&](int bit) { return meeting_with(image, earlier, x, place.y, place.z, bit); });
 }
 
 /// Warp: joins a row of a tile of a volume with the earlier rows in other tiles.  What joins of neighbouring rows imply is left
@@ -131,87 +144,122 @@ __device__ void join_row_before(const ValueImage &image, const Values &values, c
 template <class Values, class Tile>
 __device__ void join_earlier_rows(const ValueImage &image, const Values &values, const ValuePlace<Tile> &place,
                                   WaitingMeetings<Tile> &meetings, int own_y, int own_z) {
-    const int64_t x = place.x + threadIdx.x % WARP, y = place.y + own_y, z = place.z + own_z;
-    if (y >= image.set.size[1] || z >= image.set.size[2]) return;
     const View &set = image.set;
+    const int64_t x = place.x + threadIdx.x % WARP, y = place.y + own_y, z = place.z + own_z;
+    if (y >= set.size[1] || z >= set.size[2]) return;
     const uint8_t *const first = set.row(y, z) + x * set.stride[0];
-    const bool is_inside = x < set.size[0];
-    const auto load = [&](int dy, int dz) {
-        if (y + dy < 0 || y + dy >= set.size[1] || z + dz < 0) return RowPixel<Values>();
-        return RowPixel<Values>::at(set, first + dy * set.stride[1] + dz * set.stride[2], is_inside, false);
+    const bool is_inside = x < set.size[0], has_row = y > 0, has_next = y + 1 < set.size[1], has_plane = z > 0;
+    const bool row_is_outside = own_y == 0, plane_is_outside = own_z == 0, is_corner = row_is_outside || plane_is_outside;
+    constexpr bool GOES_ON = Tile::EARLIER_ROWS > 2;
+    const bool joins_next = GOES_ON && (plane_is_outside || own_y == Tile::ROWS - 1);
+    RowPixel<Values> own, plane, row, across, next;  // the row; that of the plane before; those before the two; and after it
+    const auto read = [&](RowPixel<Values> &pixel, int dy, int dz, bool is_there) {
+        pixel.read(set, first + dy * set.stride[1] + dz * set.stride[2], is_inside && is_there, false);
     };
-    const uint64_t position = position_of(image, x, y, z);
-    const auto join = [&](const RowPixel<Values> &own, const RowPixel<Values> &other, const EarlierRow &earlier, bool implied) {
-        const uint64_t before = position_of(image, x, y + earlier.dy, z + earlier.dz);
-        add_rows(meetings, values, own, position, other, before, earlier.diagonals, implied);
+    read(own, 0, 0, true);
+    read(plane, 0, -1, has_plane);
+    read(row, -1, 0, is_corner && has_row);
+    read(across, -1, -1, is_corner && has_row && has_plane);
+    read(next, 1, -1, joins_next && has_next && has_plane);
+    own.share(), plane.share(), row.share(), across.share(), next.share();
+    uint32_t bits = 0;
+    const auto meet = [&](int s, const RowPixel<Values> &other, bool implied) {
+        bits |= meetings_with(other, own, values, Tile::earlier_row(s).diagonals, implied) << 3 * s;
     };
     // Of equal values these follow, where they are needed.
     const auto also = [&](const RowPixel<Values> &one, const RowPixel<Values> &other) {
         return Values::IS_TRANSITIVE || one.connects(other, values);
     };
-    const RowPixel<Values> own = load(0, 0), plane = load(0, -1);
-    const bool row_is_outside = own_y == 0, plane_is_outside = own_z == 0;
-    if (row_is_outside || plane_is_outside) {
-        const RowPixel<Values> row = load(-1, 0), across = load(-1, -1);
-        const bool all_connected = own.connects(row, values) && own.connects(plane, values) &&
-                                   (Values::IS_TRANSITIVE ? own : row).connects(across, values) && also(plane, across);
-        if (row_is_outside) join(own, row, Tile::earlier_row(0), all_connected && !plane_is_outside);
-        if (plane_is_outside) join(own, plane, Tile::earlier_row(1), all_connected && !row_is_outside);
-        if constexpr (Tile::EARLIER_ROWS > 2)
-            join(own, across, Tile::earlier_row(2),
-                 (own.connects(row, values) && also(row, across)) || (own.connects(plane, values) && also(plane, across)));
-    }
-    if constexpr (Tile::EARLIER_ROWS > 2)
-        if (plane_is_outside || own_y == Tile::ROWS - 1) {
-            const RowPixel<Values> next = load(1, -1);
-            join(own, next, Tile::earlier_row(3), own.connects(plane, values) && also(plane, next));
-        }
+    const bool in_row = own.connects(row, values), in_plane = own.connects(plane, values);
+    const bool all_connected =
+        in_row && in_plane && (Values::IS_TRANSITIVE ? own : row).connects(across, values) && also(plane, across);
+    if (row_is_outside) meet(0, row, all_connected && !plane_is_outside);
+    if (plane_is_outside) meet(1, plane, all_connected && !row_is_outside);
+    if (GOES_ON && is_corner) meet(2, across, (in_row && also(row, across)) || (in_plane && also(plane, across)));
+    if (joins_next) meet(3, next, in_plane && also(plane, next));
+    meetings.add(bits, [&](int bit) { return meeting_with(image, Tile::earlier_row(bit / 3), x, y, z, bit % 3); });
 }
 
-/// Warp: joins a lane's pixel of the first column of the tile with its neighbours to the left.  Two pixels side by side need no
-/// join where both are connected with those a row or a plane before, in the same tiles, and these with each other; and no
-/// diagonal one is needed where a pixel beside both is connected with both.
+/// The pixels of the first column of a tile and those to the left of them, with the rows and the planes next to the tile.
+/// Neighbours of pixels in columns are in shared memory, as in global memory each would be a line of its own.
 template <class Values, class Tile>
-__device__ void join_left_side(const ValueImage &image, const Values &values, const ValuePlace<Tile> &place,
-                               WaitingMeetings<Tile> &meetings, int row) {
+class LeftSide {
+  public:
     using Pixel = typename Values::Pixel;
-    constexpr bool FOLLOWS = Values::IS_TRANSITIVE;
-    const int own_y = row % Tile::ROWS, own_z = row / Tile::ROWS;
-    const int64_t x = place.x, y = place.y + own_y, z = place.z + own_z;
-    const uint64_t position = position_of(image, x, y, z);
-    const Pixel own = value_at<Values>(image.set, x, y, z);
-    const auto value = [&](int dx, int dy, int dz) {  // which is not needed where there is no pixel of the set
-        return own ? value_at<Values>(image.set, x + dx, y + dy, z + dz) : Pixel(0);
-    };
-    const Pixel beside = value(-1, 0, 0);
-    const bool is_beside = values.connect(own, beside);
-    const auto goes_around = [&](int dy, int dz) {
-        const Pixel up = value(0, dy, dz);
-        if (!values.connect(own, up)) return false;
-        const Pixel corner = value(-1, dy, dz);
-        return FOLLOWS ? values.connect(own, corner) : values.connect(up, corner) && values.connect(corner, beside);
-    };
-    const bool is_implied = (own_y > 0 && goes_around(-1, 0)) || (own_z > 0 && goes_around(0, -1));
-    meetings.add(is_beside && !is_implied, position, position - 1);
-    if (FOLLOWS && !__any_sync(ALL_LANES, own && !is_beside)) return;
-    for (int n = 0; n < 9; ++n) {
-        const int dy = n % 3 - 1, dz = n / 3 - 1;
-        if (n == 4 || (dy != 0) + (dz != 0) >= Tile::CONNECTIVITY || (Tile::PLANES == 1 && dz)) continue;
-        const Pixel corner = value(-1, dy, dz), over = value(0, dy, dz);
-        const bool goes_on = values.connect(own, over) && (FOLLOWS || values.connect(over, corner)),
-                   comes_from = is_beside && (FOLLOWS || values.connect(beside, corner));
-        meetings.add(values.connect(own, corner) && !goes_on && !comes_from, position,
-                     position_of(image, x - 1, y + dy, z + dz));
+    static constexpr bool FOLLOWS = Values::IS_TRANSITIVE;
+    static constexpr int NEXT_PLANES = Tile::PLANES > 1, ROWS = Tile::ROWS + 2, PLANES = Tile::PLANES + 2 * NEXT_PLANES;
+
+    /// Block: reads them.  Returns whether pixels may meet across a corner; only then those next to the tile are there.
+    /// `at` is a thread's row in the tile, negative if it has none.
+    __device__ bool read(const ValueImage &image, const Values &values, const ValuePlace<Tile> &place, int at) {
+        const auto read = [&](int y, int z) {
+            for (int dx = -1; dx <= 0; ++dx)
+                pixel(dx, y, z) = value_at<Values>(image.set, place.x + dx, place.y + y, place.z + z);
+        };
+        const int own_y = at % Tile::ROWS, own_z = at / Tile::ROWS;
+        if (at >= 0) read(own_y, own_z);
+        if constexpr (Tile::CONNECTIVITY == 1) {
+            __syncthreads();
+            return false;
+        }
+        const auto is_alone = [&] {
+            return pixel(0, own_y, own_z) != 0 && !values.connect(pixel(0, own_y, own_z), pixel(-1, own_y, own_z));
+        };
+        if (!__syncthreads_or(at >= 0 && (!FOLLOWS || is_alone()))) return false;
+        for (int i = threadIdx.x; i < ROWS * PLANES; i += Tile::RIM_THREADS) {
+            const int y = i % ROWS - 1, z = i / ROWS - NEXT_PLANES;
+            if (y < 0 || y >= Tile::ROWS || z < 0 || z >= Tile::PLANES) read(y, z);
+        }
+        __syncthreads();
+        return true;
     }
-}
+
+    /// Warp: joins a lane's pixel with its neighbours to the left.  Two pixels side by side need no join where both are
+    /// connected with those a row or a plane before, in the same tiles, and these with each other; and no diagonal one is
+    /// needed where a pixel beside both is connected with both.
+    __device__ void join(const ValueImage &image, const Values &values, const ValuePlace<Tile> &place, int at, bool corners,
+                         WaitingMeetings<Tile> &meetings) {
+        const int own_y = at % Tile::ROWS, own_z = at / Tile::ROWS;
+        const Pixel own = pixel(0, own_y, own_z), beside = pixel(-1, own_y, own_z);
+        const bool is_beside = values.connect(own, beside);
+        const auto goes_around = [&](int dy, int dz) {
+            const Pixel over = pixel(0, own_y + dy, own_z + dz), corner = pixel(-1, own_y + dy, own_z + dz);
+            return values.connect(own, over) && values.connect(over, corner) && (FOLLOWS || values.connect(corner, beside));
+        };
+        const bool is_implied = (own_y > 0 && goes_around(-1, 0)) || (own_z > 0 && goes_around(0, -1));
+        uint32_t bits = (is_beside && !is_implied) << 4;  // of 3 x 3 rows, the own in the middle
+        if (corners)
+            for (int n = 0; n < 9; ++n) {
+                const int dy = n % 3 - 1, dz = n / 3 - 1;
+                if (n == 4 || (dy != 0) + (dz != 0) >= Tile::CONNECTIVITY || (Tile::PLANES == 1 && dz)) continue;
+                const Pixel corner = pixel(-1, own_y + dy, own_z + dz), over = pixel(0, own_y + dy, own_z + dz);
+                const bool goes_on = values.connect(own, over) && (FOLLOWS || values.connect(over, corner)),
+                           comes_from = is_beside && (FOLLOWS || values.connect(beside, corner));
+                bits |= (values.connect(own, corner) && !goes_on && !comes_from) << n;
+            }
+        meetings.add(bits, [&](int n) {
+            const int64_t y = place.y + own_y, z = place.z + own_z;
+            return Meeting{position_of(image, place.x, y, z), position_of(image, place.x - 1, y + n % 3 - 1, z + n / 3 - 1)};
+        });
+    }
+
+  private:
+    /// That of a row and a plane of the tile, or next to it; dx is 0 or -1.
+    __device__ Pixel &pixel(int dx, int y, int z) { return pixels_[dx + 1][z + NEXT_PLANES][y + 1]; }
+
+    Pixel pixels_[2][PLANES][ROWS];
+};
 
 /// Joins a tile with those before it and to the left of it, a block each.
 template <class Values, class Tile>
 __global__ void __launch_bounds__(Tile::RIM_THREADS) join_value_tile(ValueImage image, Values values) {
     constexpr bool IS_PLANE = Tile::PLANES == 1;
     __shared__ typename WaitingMeetings<Tile>::Memory memory;
+    __shared__ LeftSide<Values, Tile> left_side;
     const ValuePlace<Tile> place(image);
-    const int warp = threadIdx.x / WARP;
+    const int warp = warp_in_block();
+    const int row = static_cast<int>(threadIdx.x) - (IS_PLANE ? Tile::WORDS * WARP : 0);
+    const bool corners = place.x > 0 && left_side.read(image, values, place, row);
     WaitingMeetings<Tile> meetings(image, memory);
     if constexpr (IS_PLANE) {
         if (warp < Tile::WORDS) join_row_before(image, values, place, meetings, warp);
@@ -220,8 +268,7 @@ __global__ void __launch_bounds__(Tile::RIM_THREADS) join_value_tile(ValueImage 
         for (int i = warp; i < Rim::COUNT; i += Tile::RIM_THREADS / WARP)
             join_earlier_rows(image, values, place, meetings, Rim::y(i), Rim::z(i));
     }
-    const int row = static_cast<int>(threadIdx.x) - (IS_PLANE ? Tile::WORDS * WARP : 0);
-    if (place.x > 0 && row >= 0) join_left_side(image, values, place, meetings, row);
+    if (place.x > 0 && row >= 0) left_side.join(image, values, place, row, corners, meetings);
     meetings.finish();
 }
 

@@ -92,10 +92,14 @@ struct LabelledValues {
     static constexpr int RUNS = Tile::THREADS * WARP, ENTRIES = RUNS + RUNS / 32;
     static constexpr int KINDS_A_ROW = Tile::DIAGONALS ? 3 : 1, KINDS = Tile::EARLIER_ROWS * KINDS_A_ROW;
     static constexpr int LEFT = 1, RIGHT = 2;  // the second and the third kind of meeting
+    /// Of a word.  A lane writes all with few instructions, as they lie side by side.
+    struct alignas(KINDS % 4 ? KINDS % 2 ? 4 : 8 : 16) Meetings {
+        uint32_t kind[KINDS];
+    };
     using Scan = cub::BlockScan<uint32_t, Tile::THREADS, cub::BLOCK_SCAN_WARP_SCANS>;
 
     uint32_t start[Tile::THREADS], bits[Tile::THREADS];
-    uint32_t meetings[KINDS][Tile::THREADS];
+    Meetings meetings[Tile::THREADS];
     RunParents<Tile::THREADS, ENTRIES> parents;
     uint16_t runs_before[Tile::THREADS];
     typename Scan::TempStorage scan;
@@ -108,34 +112,33 @@ struct LabelledValues {
         uint32_t begins = 0;
 
         Row() = default;
-        __device__ Row(const Pixel &pixel, const Values &values)
-            : pixel(pixel),
-              begins(__ballot_sync(ALL_LANES, pixel.starts(values))) {}
+        __device__ Row(const Pixel &read, const Values &values) : pixel(read) {
+            pixel.share();
+            begins = __ballot_sync(ALL_LANES, pixel.starts(values));
+        }
         __device__ uint32_t connected(const Row &other, const Values &values) const {
             return __ballot_sync(ALL_LANES, pixel.connects(other.pixel, values));
         }
     };
 
-    /// Warp: writes a word's meetings with an earlier row, of which `connected` pixels are connected.  Those at `implied` pixels
-    /// other joins imply.  Equal values meet where a run begins; where none does but at the rim of the tile, none meet aside.
-    __device__ void put_meetings(const Values &values, int s, int at, const Row &own, const Row &other, uint32_t connected,
-                                 uint32_t implied) {
+    /// Warp: tells a word's meetings with an earlier row, of which `connected` pixels are connected, except those at `implied`
+    /// pixels, which other joins imply.  Equal values meet where a run begins.
+    __device__ static void meet(const Values &values, int s, const Row &own, const Row &other, uint32_t connected,
+                                uint32_t implied, Meetings &told) {
         constexpr bool FOLLOWS = Values::IS_TRANSITIVE;
-        const uint32_t begins = own.begins | other.begins;
-        const uint32_t here = FOLLOWS ? connected & begins : __ballot_sync(ALL_LANES, own.pixel.meets(other.pixel, values));
-        const bool is_first = threadIdx.x % WARP == 0;
-        if (is_first) meetings[s * KINDS_A_ROW][at] = here & ~implied;
+        const uint32_t here =
+            FOLLOWS ? connected & (own.begins | other.begins) : __ballot_sync(ALL_LANES, own.pixel.meets(other.pixel, values));
+        told.kind[s * KINDS_A_ROW] = here & ~implied;
         if constexpr (Tile::DIAGONALS) {
-            const uint32_t at_rim = at % Tile::WORDS == 0;  // the first pixel of the first word of a row, where a run begins
             uint32_t left = 0, right = 0;
-            if (Tile::earlier_row(s).diagonals && (!FOLLOWS || begins & ~at_rim)) {
+            if (Tile::earlier_row(s).diagonals) {
                 left = __ballot_sync(ALL_LANES,
                                      FOLLOWS ? own.pixel.value == other.pixel.left : own.pixel.meets_left(other.pixel, values));
                 right = __ballot_sync(
                     ALL_LANES, FOLLOWS ? own.pixel.left == other.pixel.value : own.pixel.meets_right(other.pixel, values));
                 if (FOLLOWS) left &= own.begins & ~connected, right &= other.begins & ~connected;
             }
-            if (is_first) meetings[s * KINDS_A_ROW + LEFT][at] = left, meetings[s * KINDS_A_ROW + RIGHT][at] = right;
+            told.kind[s * KINDS_A_ROW + LEFT] = left, told.kind[s * KINDS_A_ROW + RIGHT] = right;
         }
     }
 
@@ -144,31 +147,36 @@ struct LabelledValues {
     template <bool WHOLE>
     __device__ void compare(const View &set, const ValuePlace<Tile> &place, const Values &values) {
         constexpr int AT_ONCE = Tile::PLANES > 1 ? 4 : 8;
+        constexpr bool HAS_NEXT = Tile::EARLIER_ROWS > 2;
         static_assert(Tile::ROWS % AT_ONCE == 0);
-        const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, column = warp % Tile::WORDS;
+        const int lane = threadIdx.x % WARP, warp = warp_in_block(), column = warp % Tile::WORDS;
         const int64_t x = place.x + column * WARP + lane;
         const uint8_t *const first = set.row(place.y, place.z) + x * set.stride[0];
         const bool is_inside = WHOLE || x < set.size[0];
-        const auto load = [&](int y, int z) {
-            if (!WHOLE && (place.y + y >= set.size[1] || place.z + z >= set.size[2])) return Pixel();
-            return Pixel::at(set, first + y * set.stride[1] + z * set.stride[2], is_inside, column > 0);
+        const int rows = static_cast<int>(min(int64_t(Tile::ROWS), set.size[1] - place.y)),
+                  planes = static_cast<int>(min(int64_t(Tile::PLANES), set.size[2] - place.z));
+        const auto read = [&](Pixel &pixel, const uint8_t *at, int y, int z) {
+            pixel.read(set, at, WHOLE || (is_inside && y < rows && z < planes), column > 0);
         };
         Row above;
         uint32_t in_plane_above = 0;
 #pragma unroll 1
         for (int row = warp / Tile::WORDS * WARP, end = row + WARP; row < end; row += AT_ONCE) {
             const int y0 = row % Tile::ROWS, z = row / Tile::ROWS;
-            Pixel own_pixels[AT_ONCE], behind_pixels[AT_ONCE + 2];  // behind: from the row before on
+            const bool begins_inside = y0 > 0 && row % WARP == 0;  // the first row of a warp, after that of another
+            Pixel above_pixel, own_pixels[AT_ONCE], behind_pixels[AT_ONCE + 2];  // behind: from the row before on
+            const uint8_t *own_at = first + y0 * set.stride[1] + z * set.stride[2];
+            const uint8_t *behind_at = own_at - set.stride[2] - set.stride[1];
             if (y0 == 0) above = {}, in_plane_above = 0;
-            if (y0 > 0 && row % WARP == 0) above = Row(load(y0 - 1, z), values);
+            if (begins_inside) read(above_pixel, own_at - set.stride[1], y0 - 1, z);
 #pragma unroll
-            for (int i = 0; i < AT_ONCE; ++i) own_pixels[i] = load(y0 + i, z);
+            for (int i = 0; i < AT_ONCE; ++i, own_at += set.stride[1]) read(own_pixels[i], own_at, y0 + i, z);
             if (Tile::PLANES > 1 && z > 0)
 #pragma unroll
-                for (int i = 0; i < AT_ONCE + 2; ++i)
-                    if (y0 + i > 0 && y0 + i <= Tile::ROWS) behind_pixels[i] = load(y0 + i - 1, z - 1);
+                for (int i = 0; i < AT_ONCE + 2; ++i, behind_at += set.stride[1])
+                    if (y0 + i > 0 && y0 + i <= Tile::ROWS) read(behind_pixels[i], behind_at, y0 + i - 1, z - 1);
+            if (begins_inside) above = Row(above_pixel, values);
             // In the plane before: of the row before, this row, and the next, if that is an earlier row.
-            constexpr bool HAS_NEXT = Tile::EARLIER_ROWS > 2;
             Row behind[3];
             if (HAS_NEXT || (Tile::PLANES > 1 && !Values::IS_TRANSITIVE)) behind[1] = Row(behind_pixels[0], values);
             if (HAS_NEXT) behind[2] = Row(behind_pixels[1], values);
@@ -178,23 +186,24 @@ struct LabelledValues {
                 const Row own(own_pixels[i], values);
                 const uint32_t all = __ballot_sync(ALL_LANES, own.pixel.value != 0), in_row = own.connected(above, values);
                 if (lane == 0) bits[at] = all, start[at] = own.begins;
-                put_meetings(values, 0, at, own, above, in_row, 0);
+                Meetings told;
+                meet(values, 0, own, above, in_row, 0, told);
                 if constexpr (Tile::EARLIER_ROWS > 1) {
                     behind[0] = behind[1], behind[1] = behind[2];
                     behind[1 + HAS_NEXT] = Row(behind_pixels[i + 1 + HAS_NEXT], values);
                     const uint32_t in_plane = own.connected(behind[1], values);
                     // Those of the plane before: with the row before, and with the next.  Of equal values they follow.
                     const uint32_t across = Values::IS_TRANSITIVE ? ALL_LANES : behind[1].connected(behind[0], values);
-                    put_meetings(values, 1, at, own, behind[1], in_plane, in_row & in_plane & in_plane_above & across);
+                    meet(values, 1, own, behind[1], in_plane, in_row & in_plane & in_plane_above & across, told);
                     if constexpr (Tile::EARLIER_ROWS > 2) {
                         const uint32_t by_row = Values::IS_TRANSITIVE ? in_row : in_row & in_plane_above;
                         const uint32_t next = Values::IS_TRANSITIVE ? ALL_LANES : behind[1].connected(behind[2], values);
-                        put_meetings(values, 2, at, own, behind[0], own.connected(behind[0], values),
-                                     by_row | (in_plane & across));
-                        put_meetings(values, 3, at, own, behind[2], own.connected(behind[2], values), in_plane & next);
+                        meet(values, 2, own, behind[0], own.connected(behind[0], values), by_row | (in_plane & across), told);
+                        meet(values, 3, own, behind[2], own.connected(behind[2], values), in_plane & next, told);
                     }
                     in_plane_above = in_plane;
                 }
+                if (lane == 0) meetings[at] = told;
                 above = own;
             }
         }
@@ -229,9 +238,10 @@ struct LabelledValues {
     __device__ void link() {
         const int at = threadIdx.x;
         constexpr int PLANE = Tile::EARLIER_ROWS > 1, FIRST_LEFT = Tile::DIAGONALS ? LEFT : 0;  // 0: there is none
-        const uint32_t all = start[at], here = meetings[0][at] & all, all_left = FIRST_LEFT ? meetings[FIRST_LEFT][at] : 0;
+        uint32_t *const kind = meetings[at].kind;
+        const uint32_t all = start[at], here = kind[0] & all, all_left = FIRST_LEFT ? kind[FIRST_LEFT] : 0;
         const uint32_t left = Values::IS_TRANSITIVE ? all_left : all_left & all & ~here;  // of equal values it is the same
-        const uint32_t plane = PLANE ? meetings[PLANE * KINDS_A_ROW][at] & all & ~here & ~left : 0;
+        const uint32_t plane = PLANE ? kind[PLANE * KINDS_A_ROW] & all & ~here & ~left : 0;
         const Runs above = here | left ? runs_of(word_of(0)) : Runs{0, 0};
         const Runs behind = plane ? runs_of(word_of(PLANE)) : Runs{0, 0};
         uint32_t number = runs_before[at];
@@ -243,18 +253,18 @@ struct LabelledValues {
                            : plane >> x & 1 ? behind.run_at(x)
                                             : run;
         }
-        meetings[0][at] &= ~all;
-        if (FIRST_LEFT) meetings[FIRST_LEFT][at] = all_left ^ left;
-        if (PLANE) meetings[PLANE * KINDS_A_ROW][at] &= ~plane;
+        kind[0] &= ~all;
+        if (FIRST_LEFT) kind[FIRST_LEFT] = all_left ^ left;
+        if (PLANE) kind[PLANE * KINDS_A_ROW] &= ~plane;
     }
 
     /// Joins the runs that still are to meet, all of a thread in one loop.
     __device__ void join() {
         const Runs own = runs_of(threadIdx.x);
-        uint32_t rest = meetings[0][threadIdx.x], one = 0, two = 0;
+        uint32_t rest = meetings[threadIdx.x].kind[0], one = 0, two = 0;
         for (int kind = 0;;) {
             if (one == two) {
-                while (!rest && ++kind < KINDS) rest = meetings[kind][threadIdx.x];
+                while (!rest && ++kind < KINDS) rest = meetings[threadIdx.x].kind[kind];
                 if (!rest) return;
                 const int x = __ffs(rest) - 1, where = kind % KINDS_A_ROW;
                 rest &= rest - 1;
