@@ -62,10 +62,6 @@ __device__ typename Values::Pixel value_at(const View &set, int64_t x, int64_t y
     return Values::value(set, set.row(y, z) + x * set.stride[0]);
 }
 
-/// Warp: its number in the block, as one lane tells it: so the compiler knows that all lanes go one way, and does not guard each
-/// vote against lanes that go another.
-__device__ inline int warp_in_block() { return __shfl_sync(ALL_LANES, static_cast<int>(threadIdx.x) / WARP, 0); }
-
 /// A lane's pixel, and the one to the left of it; 0 outside the tile.
 template <class Values>
 struct RowPixel {
