@@ -68,8 +68,8 @@ struct RowPixel {
     using Pixel = typename Values::Pixel;
     Pixel value = 0, left = 0;
 
-    /// Reads the pixel of a lane, in a row of the image, and for the first lane, if it `goes_left`, the one to the left.  What
-    /// the others have there share() tells, apart from this: so a warp reads many rows at once, and then waits once.
+    /// Reads the pixel of a lane, in a row of the image, and for the first lane, if it `goes_left`, the one to the left.  The
+    /// other lanes get theirs from share(), so that a warp can read some rows before it waits for any.
     __device__ void read(const View &set, const uint8_t *pixel, bool is_inside, bool goes_left) {
         if (is_inside) value = Values::value(set, pixel);
         if (is_inside && goes_left && threadIdx.x % WARP == 0) left = Values::value(set, pixel - set.stride[0]);

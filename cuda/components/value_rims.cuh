@@ -149,7 +149,8 @@ __device__ void join_earlier_rows(const ValueImage &image, const Values &values,
     if (y >= set.size[1] || z >= set.size[2]) return;
     const uint8_t *const first = set.row(y, z) + x * set.stride[0];
     const bool is_inside = x < set.size[0], has_row = y > 0, has_next = y + 1 < set.size[1], has_plane = z > 0;
-    const bool row_is_outside = own_y == 0, plane_is_outside = own_z == 0, is_corner = row_is_outside || plane_is_outside;
+    const bool row_is_outside = own_y == 0, plane_is_outside = own_z == 0,
+               either_is_outside = row_is_outside || plane_is_outside;
     constexpr bool GOES_ON = Tile::EARLIER_ROWS > 2;
     const bool joins_next = GOES_ON && (plane_is_outside || own_y == Tile::ROWS - 1);
     RowPixel<Values> own, plane, row, across, next;  // the row; that of the plane before; those before the two; and after it
@@ -158,8 +159,8 @@ __device__ void join_earlier_rows(const ValueImage &image, const Values &values,
     };
     read(own, 0, 0, true);
     read(plane, 0, -1, has_plane);
-    read(row, -1, 0, is_corner && has_row);
-    read(across, -1, -1, is_corner && has_row && has_plane);
+    read(row, -1, 0, either_is_outside && has_row);
+    read(across, -1, -1, either_is_outside && has_row && has_plane);
     read(next, 1, -1, joins_next && has_next && has_plane);
     own.share(), plane.share(), row.share(), across.share(), next.share();
     uint32_t bits = 0;
@@ -175,7 +176,7 @@ __device__ void join_earlier_rows(const ValueImage &image, const Values &values,
         in_row && in_plane && (Values::IS_TRANSITIVE ? own : row).connects(across, values) && also(plane, across);
     if (row_is_outside) meet(0, row, all_connected && !plane_is_outside);
     if (plane_is_outside) meet(1, plane, all_connected && !row_is_outside);
-    if (GOES_ON && is_corner) meet(2, across, (in_row && also(row, across)) || (in_plane && also(plane, across)));
+    if (GOES_ON && either_is_outside) meet(2, across, (in_row && also(row, across)) || (in_plane && also(plane, across)));
     if (joins_next) meet(3, next, in_plane && also(plane, next));
     meetings.add(bits, [&](int bit) { return meeting_with(image, Tile::earlier_row(bit / 3), x, y, z, bit % 3); });
 }

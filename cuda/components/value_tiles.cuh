@@ -92,14 +92,14 @@ struct LabelledValues {
     static constexpr int RUNS = Tile::THREADS * WARP, ENTRIES = RUNS + RUNS / 32;
     static constexpr int KINDS_A_ROW = Tile::DIAGONALS ? 3 : 1, KINDS = Tile::EARLIER_ROWS * KINDS_A_ROW;
     static constexpr int LEFT = 1, RIGHT = 2;  // the second and the third kind of meeting
-    /// Of a word.  A lane writes all with few instructions, as they lie side by side.
-    struct alignas(KINDS % 4 ? KINDS % 2 ? 4 : 8 : 16) Meetings {
+    /// Of a word.  They lie side by side, so that a lane writes them with few instructions.
+    struct alignas(KINDS % 4 ? KINDS % 2 ? 4 : 8 : 16) WordMeetings {
         uint32_t kind[KINDS];
     };
     using Scan = cub::BlockScan<uint32_t, Tile::THREADS, cub::BLOCK_SCAN_WARP_SCANS>;
 
     uint32_t start[Tile::THREADS], bits[Tile::THREADS];
-    Meetings meetings[Tile::THREADS];
+    WordMeetings meetings[Tile::THREADS];
     RunParents<Tile::THREADS, ENTRIES> parents;
     uint16_t runs_before[Tile::THREADS];
     typename Scan::TempStorage scan;
@@ -124,7 +124,7 @@ struct LabelledValues {
     /// Warp: tells a word's meetings with an earlier row, of which `connected` pixels are connected, except those at `implied`
     /// pixels, which other joins imply.  Equal values meet where a run begins.
     __device__ static void meet(const Values &values, int s, const Row &own, const Row &other, uint32_t connected,
-                                uint32_t implied, Meetings &told) {
+                                uint32_t implied, WordMeetings &told) {
         constexpr bool FOLLOWS = Values::IS_TRANSITIVE;
         const uint32_t here =
             FOLLOWS ? connected & (own.begins | other.begins) : __ballot_sync(ALL_LANES, own.pixel.meets(other.pixel, values));
@@ -186,7 +186,7 @@ struct LabelledValues {
                 const Row own(own_pixels[i], values);
                 const uint32_t all = __ballot_sync(ALL_LANES, own.pixel.value != 0), in_row = own.connected(above, values);
                 if (lane == 0) bits[at] = all, start[at] = own.begins;
-                Meetings told;
+                WordMeetings told;
                 meet(values, 0, own, above, in_row, 0, told);
                 if constexpr (Tile::EARLIER_ROWS > 1) {
                     behind[0] = behind[1], behind[1] = behind[2];

@@ -55,8 +55,8 @@ __device__ Number spread_banks(Number number) {
     return number ^ (number >> 5 & 31);
 }
 
-/// Warp: its number in the block, as one lane tells it: so the compiler knows that all lanes go one way, and does not guard each
-/// vote against lanes that go another.
+/// Warp: its number in the block.  One lane tells it, so that the compiler knows that all lanes take the same branches, and
+/// does not guard each vote.
 __device__ inline int warp_in_block() { return __shfl_sync(ALL_LANES, static_cast<int>(threadIdx.x) / WARP, 0); }
 
 /// Warp: the least and the greatest of the lanes' values.
