@@ -29,6 +29,7 @@ namespace apsis::cuda::plane {
 namespace {
 
 constexpr int AHEAD = 4;        // columns whose words a thread loads at once
+constexpr int LIST_WARPS = LIST_THREADS / WARP;
 constexpr int MOST_DROPS = 16;  // on either side of a seam
 static_assert(WIDEST_ROW <= GROUP * GROUP * GROUP, "a word of CoarseEnvelope::left for 32 groups");
 static_assert(WIDEST_ROW < 1 << 16 && SEGMENT < 1 << 16, "two columns in a word");
@@ -78,37 +79,37 @@ struct StripList {
     __device__ bool is_kept(int32_t x) const { return x < count && (kept[x / GROUP] >> x % GROUP & 1) != 0; }
     __device__ Column column(int32_t x) const { return Column(static_cast<float>(x), sites[place(x)]); }
     __device__ MiddleColumn middle(int32_t x) const { return MiddleColumn(static_cast<float>(x), sites[place(x)]); }
-    /// Whether a thread's batch that begins with column x is its last one.
-    __device__ bool is_last(int32_t x) const { return (x + AHEAD * static_cast<int32_t>(blockDim.x)) / GROUP >= groups; }
+    /// Whether a warp's batch that begins with a group is its last one.
+    __device__ bool is_last(int32_t group) const { return group + AHEAD * LIST_WARPS >= groups; }
     __device__ bool is_dominated(const Column &left, const MiddleColumn &middle, const Column &right) const {
         return plane::is_dominated(layout.slack, left, middle, right);
     }
 };
 
-/// The columns that a thread loads at once, as they are stored; beyond the row's end, the row's last one.
+/// The columns that a thread loads at once, one of each of its warp's groups, as they are stored; beyond the row's end, the row's last one.
 struct ColumnBatch {
     Sites stored[AHEAD];
 
     template <bool SIGNED>
-    __device__ ColumnBatch(const StripList &strip, const StripColumns<SIGNED> &columns, int32_t x) {
+    __device__ ColumnBatch(const StripList &strip, const StripColumns<SIGNED> &columns, int32_t group) {
+        const int32_t x = group * GROUP + static_cast<int32_t>(threadIdx.x) % WARP;
 #pragma unroll
         for (int k = 0; k < AHEAD; ++k)
-            stored[k] = columns.stored(strip.first + min(x + k * static_cast<int32_t>(blockDim.x), strip.count - 1));
+            stored[k] = columns.stored(strip.first + min(x + k * LIST_THREADS, strip.count - 1));
     }
 };
 
-/// Warp: packs the sites of a batch, this thread's first column being x, and finds the masks of their groups.  Of a signed map
-/// `all` loses the bits of bands in which some pixel is no site.
+/// Warp: packs the sites of a batch, which begins with a group, and finds the masks of its groups.  Of a signed map `all` loses the bits of bands in which some pixel is no site.
 template <bool CUT, bool SIGNED>
 __device__ void classify_columns(const StripList &strip, const StripColumns<SIGNED> &columns, const ColumnBatch &batch,
-                                 int32_t x, uint32_t &all) {
+                                 int32_t group, uint32_t &all) {
     const Layout &layout = strip.layout;
     const uint32_t valid = layout.columns.filled(strip.number);
     const int lane = threadIdx.x % WARP;
 #pragma unroll
-    for (int k = 0; k < AHEAD; ++k, x += blockDim.x) {
-        const int32_t group = x / GROUP;
+    for (int k = 0; k < AHEAD; ++k, group += LIST_WARPS) {
         if (group >= strip.groups) break;
+        const int32_t x = group * GROUP + lane;
         const bool inside = x < strip.count;
         const Sites mine = columns.sites_of(batch.stored[k]);
         const int32_t packed = pack_sites(mine, strip.start);
@@ -257,7 +258,7 @@ __device__ CoarseEnvelope find_coarse_envelope(const StripList &strip) {
 /// Block: drops columns that lie above the envelope of the groups' best ones, then columns above their group's envelope.
 __device__ void prune_columns(const StripList &strip) {
     const CoarseEnvelope coarse = find_coarse_envelope(strip);
-    for (int32_t group = threadIdx.x / WARP; group < strip.groups; group += blockDim.x / WARP) {
+    for (int32_t group = warp_in_block(); group < strip.groups; group += LIST_WARPS) {
         const uint32_t kept = strip.kept[group], with_inner_sites = strip.with_inner_sites[group],
                        coarse_neighbours = strip.coarse_neighbours[group];
         if (!(kept & ~with_inner_sites)) continue;
@@ -386,16 +387,16 @@ __global__ void __launch_bounds__(LIST_THREADS, 3) list_strips(Layout layout) {
     if (threadIdx.x == 0) list_totals = {SIGNED ? ~0u : 0, 0};
     const StripList strip(shared, list_totals, layout, image, number, first, static_cast<int32_t>(count));
     const StripColumns<SIGNED> stored(columns, image, number);
-    int32_t x = threadIdx.x;
-    ColumnBatch batch(strip, stored, x);  // loaded before it is clear whether the strip has a list
+    int32_t group = warp_in_block();
+    ColumnBatch batch(strip, stored, group);  // loaded before it is clear whether the strip has a list
     uint32_t *const summary = layout.summaries_of(image, number) + segment;
     if (!layout.is_far(image, number) && !layout.has_marks(image, number)) {
         if (threadIdx.x == 0) *summary = 0;
         return;
     }
     uint32_t mine = ~0u;
-    while (classify_columns<CUT>(strip, stored, batch, x, mine), !strip.is_last(x))
-        batch = ColumnBatch(strip, stored, x += AHEAD * LIST_THREADS);
+    while (classify_columns<CUT>(strip, stored, batch, group, mine), !strip.is_last(group))
+        batch = ColumnBatch(strip, stored, group += AHEAD * LIST_WARPS);
     __syncthreads();
     if (SIGNED && !CUT) {
         const uint32_t open = any_of_warp(~mine);
