@@ -110,19 +110,21 @@ struct Pairs {
     FaceSums *sums;
     uint32_t *lost;  // whether there was no room for some
     uint32_t slots;
-
-    __device__ void add(uint32_t pair, int kind, uint32_t count) const {
-        if (const int slot = slot_of(key, slots, pair, TRIES); slot >= 0)
-            atomicAdd(&sums[slot].count[kind], Number(count));
-        else
-            *lost = 1;
-    }
 };
+
+/// Adds faces of a pair.  Not inline, as it is long and seldom called: a tile has few pairs.
+static __noinline__ __device__ void add_faces(Pairs pairs, uint32_t pair, int kind, uint32_t count) {
+    if (const int slot = slot_of(pairs.key, pairs.slots, pair, Pairs::TRIES); slot >= 0)
+        atomicAdd(&pairs.sums[slot].count[kind], Number(count));
+    else
+        *pairs.lost = 1;
+}
 
 /// Counts the faces of the pairs in a tile, and adds them to those of the image.
 template <class Pixel, class Tile>
 __global__ void __launch_bounds__(BLOCK) count_tiles(View image, int64_t tiles, bool is_volume, int connectivity, Pairs pairs) {
-    constexpr int AT_ONCE = 4, FACES = 3;
+    constexpr int AT_ONCE = 4;
+    static_assert(Tile::ROWS % AT_ONCE == 0);
     __shared__ uint32_t key[TILE_SLOTS], count[CORNER + 1][TILE_SLOTS];
     for (int64_t i = blockIdx.x; i < tiles; i += gridDim.x) {
         if (__syncthreads_or(*const_cast<const volatile uint32_t *>(pairs.lost) != 0)) return;
@@ -132,12 +134,7 @@ __global__ void __launch_bounds__(BLOCK) count_tiles(View image, int64_t tiles, 
             for (auto &of_kind : count) of_kind[slot] = 0;
         }
         __syncthreads();
-        const bool is_inner = tile.is_inside(image, 1, 1, is_volume);
-        const auto value_at = [&](int64_t x, int64_t y, int64_t z) {
-            const bool is_inside =
-                is_inner || (x >= 0 && y >= 0 && z >= 0 && x < image.size[0] && y < image.size[1] && z < image.size[2]);
-            return is_inside ? pixel_at<Pixel>(image, image.row(y, z), x) : Pixel(0);
-        };
+        const uint8_t *const first = image.row(tile.origin[1], tile.origin[2]) + tile.origin[0] * image.stride[0];
         const auto touch = [&](uint32_t own, uint32_t other, int kind) {
             const bool touches = own && other && own != other;
             if (!__any_sync(ALL_LANES, touches)) return;
@@ -147,29 +144,49 @@ __global__ void __launch_bounds__(BLOCK) count_tiles(View image, int64_t tiles, 
             if (const int slot = slot_of(key, TILE_SLOTS, pair, TILE_TRIES); slot >= 0)
                 atomicAdd(&count[kind][slot], static_cast<uint32_t>(__popc(alike)));
             else
-                pairs.add(pair, kind, static_cast<uint32_t>(__popc(alike)));
+                add_faces(pairs, pair, kind, static_cast<uint32_t>(__popc(alike)));
         };
-        Pixel own[AT_ONCE], before[FACES][AT_ONCE];  // before: along x, y, z
-        Tile::template for_words<AT_ONCE>(
-            [&](int n, int dx, int dy, int dz) {
+        const auto count_words = [&](auto is_inner) {  // std::true_type: all pixels and their neighbours are inside the image
+            const auto value_at = [&](int dx, int dy, int dz) -> uint32_t {  // from the tile's first pixel
                 const int64_t x = tile.origin[0] + dx, y = tile.origin[1] + dy, z = tile.origin[2] + dz;
-                own[n] = value_at(x, y, z);
-                before[0][n] = value_at(x - 1, y, z), before[1][n] = value_at(x, y - 1, z);
-                before[2][n] = is_volume ? value_at(x, y, z - 1) : Pixel(0);
-            },
-            [&](int n, int dx, int dy, int dz) {
-                for (int kind = 0; kind < FACES; ++kind) touch(own[n], before[kind][n], kind);
-                if (connectivity == 1) return;
-                const int64_t x = tile.origin[0] + dx, y = tile.origin[1] + dy, z = tile.origin[2] + dz;
-                for (int d = is_volume ? 0 : 9; d < 13; ++d)
-                    if (const Direction to(d); to.axes > 1 && to.axes <= connectivity)
-                        touch(own[n], value_at(x + to.dx, y + to.dy, z + to.dz), CORNER);
-            });
+                if (!decltype(is_inner)::value &&
+                    (x < 0 || y < 0 || z < 0 || x >= image.size[0] || y >= image.size[1] || z >= image.size[2]))
+                    return 0;
+                const uint8_t *const pixel = first + dx * image.stride[0] + dy * image.stride[1] + dz * image.stride[2];
+                return *reinterpret_cast<const Pixel *>(pixel);
+            };
+            const bool is_first = threadIdx.x % WARP == 0;
+            uint32_t own[AT_ONCE], left[AT_ONCE], behind[AT_ONCE],
+                above = 0;  // left: of the first lane; above: of the first row
+            Tile::template for_words<AT_ONCE>(
+                [&](int n, int dx, int dy, int dz) {
+                    own[n] = value_at(dx, dy, dz);
+                    left[n] = is_first ? value_at(dx - 1, dy, dz) : 0;
+                    behind[n] = is_volume ? value_at(dx, dy, dz - 1) : 0;
+                    if (n == 0) above = value_at(dx, dy - 1, dz);
+                },
+                [&](int n, int dx, int dy, int dz) {
+                    const uint32_t beside = __shfl_up_sync(ALL_LANES, own[n], 1);
+                    touch(own[n], is_first ? left[n] : beside, 0);
+                    touch(own[n], above, 1);
+                    if (is_volume) touch(own[n], behind[n], 2);
+                    above = own[n];
+                    if (connectivity == 1) return;
+#pragma unroll 1
+                    for (int d = is_volume ? 0 : 9; d < 13; ++d)
+                        if (const Direction to(d); to.axes > 1 && to.axes <= connectivity)
+                            touch(own[n], value_at(dx + to.dx, dy + to.dy, dz + to.dz), CORNER);
+                });
+        };
+        if (tile.is_inside(image, 1, 1, is_volume))
+            count_words(std::true_type());
+        else
+            count_words(std::false_type());
         __syncthreads();
         for (int slot = threadIdx.x; slot < TILE_SLOTS; slot += BLOCK) {
             if (key[slot] == NO_KEY) continue;
             for (int kind = 0; kind <= CORNER; ++kind)
-                if (const uint32_t faces = count[kind][slot]) pairs.add(key[slot], kind, faces);
+                if (const uint32_t faces = count[kind][slot]) add_faces(pairs, key[slot], kind, faces);
         }
         __syncthreads();
     }
@@ -183,7 +200,8 @@ __global__ void __launch_bounds__(BLOCK) count_seam(View image, Seam seam, Pairs
     seam.for_neighbours(i, [&](const int64_t(&at)[3], const int64_t(&to)[3], int axes) {
         const uint32_t own = pixel_at<Pixel>(image, image.row(at[1], at[2]), at[0]),
                        other = pixel_at<Pixel>(image, image.row(to[1], to[2]), to[0]);
-        if (own && other && own != other) pairs.add(min(own, other) << 16 | max(own, other), axes > 1 ? CORNER : seam.axis, 1);
+        if (own && other && own != other)
+            add_faces(pairs, min(own, other) << 16 | max(own, other), axes > 1 ? CORNER : seam.axis, 1);
     });
 }
 

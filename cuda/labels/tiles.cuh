@@ -36,7 +36,7 @@ struct Tile {
     /// 0, and x, y, z from the tile's first pixel.  So their loads are under way together.
     template <int AT_ONCE, class Load, class Use>
     __device__ static void for_words(Load load, Use use) {
-        const int warp = threadIdx.x / WARP, x = warp % WORDS * WARP + static_cast<int>(threadIdx.x) % WARP;
+        const int warp = warp_in_block(), x = warp % WORDS * WARP + static_cast<int>(threadIdx.x) % WARP;
         for (int row = warp / WORDS * WARP, end = row + WARP; row < end; row += AT_ONCE) {
 #pragma unroll
             for (int i = 0; i < AT_ONCE; ++i) load(i, x, (row + i) % ROWS, (row + i) / ROWS);
