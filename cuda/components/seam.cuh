@@ -17,8 +17,7 @@ __global__ void __launch_bounds__(BLOCK) join_seam(ValueImage image, Values valu
     if (i >= seam.pixels()) return;
     seam.for_neighbours(i, [&](const int64_t(&at)[3], const int64_t(&to)[3], int) {
         if (values.connect(value_at<Values>(image.set, at[0], at[1], at[2]), value_at<Values>(image.set, to[0], to[1], to[2])))
-            unite_parts(image, part_at(image, position_of(image, at[0], at[1], at[2])),
-                        part_at(image, position_of(image, to[0], to[1], to[2])));
+            unite(image, {position_of(image, at[0], at[1], at[2]), position_of(image, to[0], to[1], to[2])});
     });
 }
 

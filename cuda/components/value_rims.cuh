@@ -37,8 +37,14 @@ __device__ inline uint32_t part_at(const ValueImage &image, uint64_t position) {
     return part_in(image, static_cast<uint32_t>(position / WARP), up_to(static_cast<int>(position % WARP)));
 }
 
-/// Joins two parts.
-__device__ inline void unite_parts(const ValueImage &image, uint32_t high, uint32_t low) {
+/// Two pixels, as position_of() tells them.
+struct Meeting {
+    uint64_t own, other;
+};
+
+/// Joins the parts of two pixels.
+__device__ inline void unite(const ValueImage &image, const Meeting &meeting) {
+    uint32_t high = part_at(image, meeting.own), low = part_at(image, meeting.other);
     for (;;) {
         high = root_of_part(image.parent, high), low = root_of_part(image.parent, low);
         if (high == low) return;
@@ -49,11 +55,6 @@ __device__ inline void unite_parts(const ValueImage &image, uint32_t high, uint3
         if (atomicCAS(image.parent + high, high, low) == high) return;
     }
 }
-
-/// Two pixels, as position_of() tells them.
-struct Meeting {
-    uint64_t own, other;
-};
 
 /// Meetings of pixels of a tile with those of others.  They wait until there is one for each lane of a warp, as a lane that
 /// joins two parts waits for memory again and again.
@@ -84,10 +85,7 @@ class WaitingMeetings {
     __device__ void join(uint32_t count) {
         __syncwarp();
         count_ -= count;
-        if (threadIdx.x % WARP < count) {
-            const Meeting &next = waiting_[count_ + threadIdx.x % WARP];
-            unite_parts(image_, part_at(image_, next.own), part_at(image_, next.other));
-        }
+        if (threadIdx.x % WARP < count) unite(image_, waiting_[count_ + threadIdx.x % WARP]);
         __syncwarp();
     }
 
