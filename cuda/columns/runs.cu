@@ -73,51 +73,60 @@ __device__ uint32_t pack_tile(const View &labels, const Tile &tile, const Column
     const int64_t left = tile.word * WARP, x = left + lane, y = tile.strip * STRIP;
     const int height = static_cast<int>(min(columns.length - y, int64_t(STRIP)));
     const bool is_inside = x < columns.count;
-    const uint8_t *const first = labels.row(y, tile.image) + x * labels.stride[0];
-    const int64_t behind = tile.image > 0 ? labels.stride[2] : 0;
     const auto read = [](const uint8_t *pixel) { return Number(*reinterpret_cast<const Pixel *>(pixel)); };
-    Number above = is_inside ? read(y > 0 ? first - labels.stride[1] : first) : 0;
+    // Beyond the last column lanes have that one, and beyond the last row that one, where nothing begins.
+    const uint8_t *pixel = labels.row(y, tile.image) + min(x, columns.count - 1) * labels.stride[0];
+    const int64_t behind = tile.image > 0 ? labels.stride[2] : 0;
+    Number above = read(y > 0 ? pixel - labels.stride[1] : pixel);
     // Of a lane's row: the pixel beside the tile.
     const Number beside =
         tile.word > 0 && lane < height ? read(labels.row(y + lane, tile.image) + (left - 1) * labels.stride[0]) : 0;
     uint32_t begins = 0, row_begins = 0, row_members = 0, row_begins_along_z = 0;
-    for (int from = 0; from < height; from += ROWS_AT_ONCE) {
-        Number values[ROWS_AT_ONCE], values_behind[ROWS_AT_ONCE];
+    const auto pack_rows = [&](auto has_all) {  // std::true_type: all 32 rows
+#pragma unroll 1
+        for (int from = 0; from < height; from += ROWS_AT_ONCE) {
+            Number values[ROWS_AT_ONCE], values_behind[ROWS_AT_ONCE];
 #pragma unroll
-        for (int k = 0; k < ROWS_AT_ONCE; ++k) {
-            const uint8_t *const pixel = first + (from + k) * labels.stride[1];
-            const bool is_there = is_inside && from + k < height;
-            values[k] = is_there ? read(pixel) : 0;
-            if (IN_VOLUME) values_behind[k] = is_there ? read(pixel - behind) : 0;
-        }
+            for (int k = 0; k < ROWS_AT_ONCE; ++k) {
+                values[k] = read(pixel);
+                if (IN_VOLUME) values_behind[k] = read(pixel - behind);
+                if (decltype(has_all)::value || from + k + 1 < height) pixel += labels.stride[1];
+            }
 #pragma unroll
-        for (int k = 0; k < ROWS_AT_ONCE; ++k) {
-            const int r = from + k;
-            const Number value = values[k], before = __shfl_up_sync(ALL_LANES, value, 1);
-            const Number outside = __shfl_sync(ALL_LANES, beside, r);
-            const bool begins_here = value != (lane > 0 ? before : tile.word > 0 ? outside : value);
-            const uint32_t of_row = __ballot_sync(ALL_LANES, is_inside && begins_here);
-            const uint32_t members_of_row = __ballot_sync(ALL_LANES, value != 0);
-            const uint32_t along_z = IN_VOLUME ? __ballot_sync(ALL_LANES, value != values_behind[k]) : 0;
-            begins |= static_cast<uint32_t>(value != above) << r;
-            above = value;
-            if (lane == r) row_begins = of_row, row_members = members_of_row, row_begins_along_z = along_z;
+            for (int k = 0; k < ROWS_AT_ONCE; ++k) {
+                const int r = from + k;
+                const Number value = values[k], before = __shfl_up_sync(ALL_LANES, value, 1);
+                const Number outside = __shfl_sync(ALL_LANES, beside, r);
+                const uint32_t of_row = __ballot_sync(ALL_LANES, value != (lane > 0 ? before : outside));
+                const uint32_t members_of_row = __ballot_sync(ALL_LANES, value != 0);
+                const uint32_t along_z = IN_VOLUME ? __ballot_sync(ALL_LANES, value != values_behind[k]) : 0;
+                begins |= static_cast<uint32_t>(value != above) << r;
+                above = value;
+                if (lane == r) row_begins = of_row, row_members = members_of_row, row_begins_along_z = along_z;
+            }
         }
-    }
+    };
+    if (height == STRIP)
+        pack_rows(std::true_type());
+    else
+        pack_rows(std::false_type());
+    const uint32_t inside = __ballot_sync(ALL_LANES, is_inside);
     if (is_inside) columns.words[columns.at(tile.image, tile.strip, x)] = begins & columns.valid(tile.strip);
     if (lane >= height) return 0;
     const int64_t at = rows.at(0, tile.word, tile.image * columns.length + y + lane);
-    rows.words[at] = row_begins, members[at] = row_members;
-    return row_begins_along_z;
+    rows.words[at] = row_begins & inside & ~static_cast<uint32_t>(tile.word == 0), members[at] = row_members & inside;
+    return row_begins_along_z & inside;
 }
 
-/// A warp packs a tile.
+/// A warp packs a tile.  32 bits count the tiles of 1024 pixels of any image that fits a memory.
 template <class Pixel>
 __global__ void __launch_bounds__(BLOCK) pack_tiles(View labels, Columns columns, Columns rows, uint32_t *members) {
-    const int64_t across = rows.strips(), strips = columns.strips(), total = columns.batch * strips * across;
-    for (int64_t item = first_item() / WARP; item < total; item += item_step() / WARP)
-        pack_tile<Pixel, false>(labels, {item % across, item / across % strips, item / across / strips}, columns, rows,
-                                members);
+    const uint32_t across = static_cast<uint32_t>(rows.strips()), strips = static_cast<uint32_t>(columns.strips());
+    const int64_t total = columns.batch * strips * across;
+    for (int64_t next = int64_t(blockIdx.x) * WARPS + warp_in_block(); next < total; next += item_step() / WARP) {
+        const uint32_t item = static_cast<uint32_t>(next), row = item / across, image = row / strips;
+        pack_tile<Pixel, false>(labels, {item - row * across, row - image * strips, image}, columns, rows, members);
+    }
 }
 
 /// A block packs 32 tiles, one behind the other, and turns their begins along z into words.
@@ -125,7 +134,7 @@ template <class Pixel>
 __global__ void __launch_bounds__(BLOCK, CUBES_PER_SM)
     pack_cubes(View labels, Columns along_y, Columns along_z, Columns rows, uint32_t *members) {
     __shared__ uint32_t begins[STRIP][STRIP + 1];  // [z][y]: a bit for each x
-    const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    const int lane = threadIdx.x % WARP, warp = warp_in_block();
     const int64_t across = rows.strips(), down = along_y.strips(), total = across * down * along_z.strips();
     for (int64_t item = blockIdx.x; item < total; item += gridDim.x) {
         const int64_t word = item % across, strip = item / across % down, deep = item / across / down;
