@@ -211,7 +211,7 @@ template <int MOST, int SIDES>
 __global__ void __launch_bounds__(STRETCHES *WARP) carry_words(Columns columns, int stretches, int64_t chunk_strips) {
     wait_for_kernel_before();
     __shared__ StretchEnds ends[SIDES];
-    const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, shift = lowest_bit(stretches);
+    const int lane = threadIdx.x % WARP, warp = warp_in_block(), shift = lowest_bit(stretches);
     const int number = warp & (stretches - 1), first_warp = warp - number;
     const int64_t item = int64_t(blockIdx.x) * (blockDim.x / WARP >> shift) + (warp >> shift);
     const Stretch stretch(columns, item, chunk_strips, stretches, number);
