@@ -197,14 +197,10 @@ class LeftSide {
         };
         const int own_y = at % Tile::ROWS, own_z = at / Tile::ROWS;
         if (at >= 0) read(own_y, own_z);
-        if constexpr (Tile::CONNECTIVITY == 1) {
-            __syncthreads();
-            return false;
-        }
         const auto is_alone = [&] {
             return pixel(0, own_y, own_z) != 0 && !values.connect(pixel(0, own_y, own_z), pixel(-1, own_y, own_z));
         };
-        if (!__syncthreads_or(at >= 0 && (!FOLLOWS || is_alone()))) return false;
+        if (!__syncthreads_or(Tile::CONNECTIVITY > 1 && at >= 0 && (!FOLLOWS || is_alone()))) return false;
         for (int i = threadIdx.x; i < ROWS * PLANES; i += Tile::RIM_THREADS) {
             const int y = i % ROWS - 1, z = i / ROWS - NEXT_PLANES;
             if (y < 0 || y >= Tile::ROWS || z < 0 || z >= Tile::PLANES) read(y, z);

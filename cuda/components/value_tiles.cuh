@@ -69,10 +69,12 @@ struct ValuePlace {
         x = int64_t(first_word) * WARP;
         y = int64_t(row % image.down) * Tile::ROWS, z = int64_t(row / image.down) * Tile::PLANES;
     }
+    /// How many of its rows and planes are inside the image.
+    __device__ int64_t rows(const View &set) const { return min(int64_t(Tile::ROWS), set.size[1] - y); }
+    __device__ int64_t planes(const View &set) const { return min(int64_t(Tile::PLANES), set.size[2] - z); }
     /// How many pixels the tiles before it have.
     __device__ uint32_t pixels_before(const View &set) const {
-        const int64_t rows = min(int64_t(Tile::ROWS), set.size[1] - y), planes = min(int64_t(Tile::PLANES), set.size[2] - z);
-        return static_cast<uint32_t>((z * set.size[1] + y * planes) * set.size[0] + x * rows * planes);
+        return static_cast<uint32_t>((z * set.size[1] + y * planes(set)) * set.size[0] + x * rows(set) * planes(set));
     }
     /// The row of a word of the tile, in the image.
     __device__ uint32_t row_of(const ValueImage &image, int at) const {
@@ -153,8 +155,7 @@ struct LabelledValues {
         const int64_t x = place.x + column * WARP + lane;
         const uint8_t *const first = set.row(place.y, place.z) + x * set.stride[0];
         const bool is_inside = WHOLE || x < set.size[0];
-        const int rows = static_cast<int>(min(int64_t(Tile::ROWS), set.size[1] - place.y)),
-                  planes = static_cast<int>(min(int64_t(Tile::PLANES), set.size[2] - place.z));
+        const int rows = static_cast<int>(place.rows(set)), planes = static_cast<int>(place.planes(set));
         const auto read = [&](Pixel &pixel, const uint8_t *at, int y, int z) {
             pixel.read(set, at, WHOLE || (is_inside && y < rows && z < planes), column > 0);
         };
