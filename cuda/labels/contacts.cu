@@ -213,8 +213,28 @@ static __global__ void __launch_bounds__(BLOCK) list_pairs(Pairs pairs, Items it
     if (i == 0 && *pairs.lost) atomicAdd(items.count, items.capacity + 1);
 }
 
-static __global__ void __launch_bounds__(BLOCK) gather_sums(Pairs pairs, const uint64_t *slot, int64_t count, FaceSums *sums) {
-    if (const int64_t i = first_item(); i < count) sums[i] = pairs.sums[slot[i]];
+/// The area of a face across each axis.
+struct FaceAreas {
+    double area[3];
+
+    explicit FaceAreas(const ContactsJob &job) : area{} { std::copy_n(job.face, job.axes, area); }
+};
+
+/// Makes the contacts of pairs that are sorted by their keys.
+static __global__ void __launch_bounds__(BLOCK) gather_contacts(Pairs pairs, const uint64_t *key, const uint64_t *slot,
+                                                                int64_t count, FaceAreas faces, apsis_contact *contacts) {
+    const int64_t i = first_item();
+    if (i >= count) return;
+    const FaceSums &sums = pairs.sums[slot[i]];
+    apsis_contact contact = {};
+    contact.a = static_cast<int64_t>(key[i] >> 16), contact.b = static_cast<int64_t>(key[i] & 0xffff);
+    contact.corners = static_cast<int64_t>(sums.count[CORNER]);
+    for (int a = 0; a < 3; ++a) {
+        contact.faces[a] = static_cast<int64_t>(sums.count[a]);
+        // Rounded twice, as on the host.
+        contact.area = __dadd_rn(contact.area, __dmul_rn(static_cast<double>(contact.faces[a]), faces.area[a]));
+    }
+    contacts[i] = contact;
 }
 
 StatisticsJob values_job(const ContactsJob &job, std::vector<apsis_part> *found) {
@@ -228,7 +248,7 @@ StatisticsJob values_job(const ContactsJob &job, std::vector<apsis_part> *found)
 struct PairScratch {
     Pairs pairs;
     uint64_t *key[2], *slot[2];  // to be sorted
-    FaceSums *sums;
+    apsis_contact *contacts;
     uint32_t *number;
     uint8_t *cub;
     size_t cub_bytes;
@@ -238,7 +258,7 @@ struct PairScratch {
         pairs.key = carver.take<uint32_t>(plan.table), pairs.sums = carver.take<FaceSums>(plan.table);
         for (uint64_t *&each : key) each = carver.take<uint64_t>(plan.table);
         for (uint64_t *&each : slot) each = carver.take<uint64_t>(plan.table);
-        sums = carver.take<FaceSums>(plan.table);
+        contacts = carver.take<apsis_contact>(plan.table);
         pairs.lost = carver.take<uint32_t>(1), number = carver.take<uint32_t>(1);
         cub_bytes = sort_scratch<uint64_t>(plan.table, 32);
         cub = carver.take<uint8_t>(static_cast<int64_t>(cub_bytes));
@@ -264,10 +284,8 @@ struct Scratch {
     }
 };
 
-/// Calls take(found) with the pairs that tiles find.  Returns false if there are too many.
-template <class Take>
-bool count_by_tiles(const ContactsJob &job, const Plan &plan, void *memory, cudaStream_t stream, HostNumber &number,
-                    Take take) {
+/// Finds the contacts by tiles.  Returns false if there are too many.
+bool count_by_tiles(const ContactsJob &job, const Plan &plan, void *memory, cudaStream_t stream, HostNumber &number) {
     Carver carver(memory);
     const PairScratch scratch(plan, carver);
     const Pairs &pairs = scratch.pairs;
@@ -291,13 +309,20 @@ bool count_by_tiles(const ContactsJob &job, const Plan &plan, void *memory, cuda
     number.ask(scratch.number, stream);
     const int64_t count = number.wait();
     if (count > pairs.slots) return false;
-    if (count == 0) return true;
+    if (job.told)
+        *job.told = count;
+    else
+        job.found->resize(static_cast<size_t>(count));
+    const int64_t wanted = job.told ? std::min(count, job.capacity) : count;
+    if (wanted == 0) return true;
     SortBuffers<uint64_t> key{scratch.key[0], scratch.key[1]}, slot{scratch.slot[0], scratch.slot[1]};
     sort_pairs(scratch.cub, scratch.cub_bytes, key, slot, count, 32, "sorting pairs", stream);
-    launch("gather_sums", gather_sums, ceil_div(count, BLOCK), BLOCK, stream, pairs, slot.current, count, scratch.sums);
-    Found<FaceSums> found;
-    found.read(key.current, scratch.sums, count, stream);
-    take(found);
+    launch("gather_contacts", gather_contacts, ceil_div(wanted, BLOCK), BLOCK, stream, pairs, key.current, slot.current, wanted,
+           FaceAreas(job), scratch.contacts);
+    check(cudaMemcpyAsync(job.told ? job.contacts : job.found->data(), scratch.contacts,
+                          static_cast<size_t>(wanted) * sizeof *scratch.contacts, cudaMemcpyDeviceToHost, stream),
+          "reading contacts");
+    check(cudaStreamSynchronize(stream), "reading contacts");
     return true;
 }
 
@@ -324,17 +349,17 @@ void contacts(const ContactsJob &job, void *memory, cudaStream_t stream, const P
     const auto value_at = [&](uint64_t number_in_key) {
         return plan.has_ranks ? value[number_in_key] : value_of(job.set.type, number_in_key);
     };
-    // Appends what was found, of keys whose two values have so many bits.
-    const auto take = [&](int bits, const Found<FaceSums> &found) {
+    const auto take = [&](const Found<FaceSums> &found) {
+        const size_t before = job.found->size();
+        job.found->resize(before + found.keys.size());
         for (size_t i = 0; i < found.keys.size(); ++i) {
-            apsis_contact contact = {};
+            apsis_contact &contact = (*job.found)[before + i];
             contact.a = value_at(found.keys[i] >> bits), contact.b = value_at(found.keys[i] & ((uint64_t(1) << bits) - 1));
             for (int a = 0; a < 3; ++a) contact.faces[a] = static_cast<int64_t>(found.sums[i].count[a]);
             contact.corners = static_cast<int64_t>(found.sums[i].count[CORNER]);
-            job.found->push_back(contact);
         }
     };
-    if (plan.table && count_by_tiles(job, plan, scratch.rest, stream, number, [&](const auto &found) { take(16, found); })) {
+    if (plan.table && count_by_tiles(job, plan, scratch.rest, stream, number)) {
         if (progress) progress(1);
         return;
     }
@@ -349,7 +374,7 @@ void contacts(const ContactsJob &job, void *memory, cudaStream_t stream, const P
                            job.periodic, values, bits, segments, items);
                 });
             },
-            [&](const auto &found) { take(bits, found); });
+            take);
 }
 
 }  // namespace apsis::cuda::labels

@@ -300,8 +300,10 @@ void statistics(const StatisticsJob &job, void *memory, cudaStream_t stream, con
                 });
             },
             [&](const Found<RunSums> &found) {
+                const size_t before = job.found->size();
+                job.found->resize(before + found.keys.size());
                 for (size_t i = 0; i < found.keys.size(); ++i)
-                    job.found->push_back(part_of(value_of(job.set.type, found.keys[i]), found.sums[i]));
+                    (*job.found)[before + i] = part_of(value_of(job.set.type, found.keys[i]), found.sums[i]);
             });
 }
 

@@ -228,9 +228,13 @@ apsis_status apsis_contacts(apsis_context *context, const apsis_image *labels, a
         ContactsJob job = check_contacts(*context, labels, options, true);
         check_capacity("contacts", contacts, capacity);
         std::vector<apsis_contact> found;
-        job.found = &found;
+        int64_t told = -1;
+        job.found = &found, job.contacts = contacts, job.capacity = capacity, job.told = &told;
         if (job.set.pixels() > 0 && (contacts || count)) run(*context, job);
-        tell(job, contacts, capacity, count);
+        if (told < 0)
+            tell(job, contacts, capacity, count);
+        else if (count)
+            *count = told;
     });
 }
 

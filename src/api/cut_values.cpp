@@ -72,6 +72,7 @@ class ContactsCut : ValuesCut<ContactsJob, apsis_contact> {
         ContactsJob part = job_;
         part.set = part_of(job_.set, axis_, start, rows);
         part.found = &found;
+        part.told = nullptr;
         run_here(context, part);
         for (apsis_contact &pair : found) {
             for (int64_t &faces : pair.faces) faces *= sign;

@@ -269,8 +269,12 @@ struct ContactsJob {
     int axes = 2;
     int connectivity = 1;
     Periodic periodic;
-    double face[3] = {1, 1, 1};                   // the area of a face across each axis; back ends do not look at it
+    double face[3] = {1, 1, 1};                   // the area of a face across each axis
     std::vector<apsis_contact> *found = nullptr;  // host memory on every device: in ascending order, areas not filled in
+    // In place of `found` a back end may write the first contacts itself, with areas, and how many there are to `told`.
+    apsis_contact *contacts = nullptr;  // host memory on every device
+    int64_t capacity = 0;
+    int64_t *told = nullptr;  // null: it may not
 };
 
 /// The rows that sites of a slab may have, of `columns` columns: `none`, or from `begin` to before `end`.

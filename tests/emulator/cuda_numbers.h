@@ -82,6 +82,8 @@ inline float __ull2float_ru(unsigned long long value) {
     return static_cast<long double>(near) < static_cast<long double>(value) ? std::nextafter(near, HUGE_VALF) : near;
 }
 inline float __fmul_rn(float a, float b) { return a * b; }
+inline double __dmul_rn(double a, double b) { return a * b; }
+inline double __dadd_rn(double a, double b) { return a + b; }
 inline float __fadd_rn(float a, float b) { return a + b; }
 inline float __fsqrt_rn(float value) { return std::sqrt(value); }
 inline double __dsqrt_rn(double value) { return std::sqrt(value); }
