@@ -28,7 +28,7 @@ namespace apsis::cuda::plane {
 
 namespace {
 
-constexpr int AHEAD = 4;        // columns whose words a thread loads at once
+constexpr int AHEAD = 4;  // columns whose words a thread loads at once
 constexpr int LIST_WARPS = LIST_THREADS / WARP;
 constexpr int MOST_DROPS = 16;  // on either side of a seam
 static_assert(WIDEST_ROW <= GROUP * GROUP * GROUP, "a word of CoarseEnvelope::left for 32 groups");
@@ -94,8 +94,7 @@ struct ColumnBatch {
     __device__ ColumnBatch(const StripList &strip, const StripColumns<SIGNED> &columns, int32_t group) {
         const int32_t x = group * GROUP + static_cast<int32_t>(threadIdx.x) % WARP;
 #pragma unroll
-        for (int k = 0; k < AHEAD; ++k)
-            stored[k] = columns.stored(strip.first + min(x + k * LIST_THREADS, strip.count - 1));
+        for (int k = 0; k < AHEAD; ++k) stored[k] = columns.stored(strip.first + min(x + k * LIST_THREADS, strip.count - 1));
     }
 };
 
