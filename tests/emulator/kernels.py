@@ -24,6 +24,7 @@ def modules(library):
 def kernels(ptx):
     """Name, declared bytes and threads of each kernel of a module."""
     variables = {name: -(-int(size) // int(align)) * int(align) for align, name, size in SHARED.findall(ptx)}
+    ptx = SHARED.sub("", ptx)  # a declaration may stand behind a function that does not use it
     starts = list(FUNCTION.finditer(ptx))
     bodies = {}
     for match, following in zip(starts, starts[1:] + [None]):
