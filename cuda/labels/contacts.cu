@@ -156,8 +156,8 @@ __global__ void __launch_bounds__(BLOCK) count_tiles(View image, int64_t tiles, 
                 return *reinterpret_cast<const Pixel *>(pixel);
             };
             const bool is_first = threadIdx.x % WARP == 0;
-            uint32_t own[AT_ONCE], left[AT_ONCE], behind[AT_ONCE],
-                above = 0;  // left: of the first lane; above: of the first row
+            uint32_t own[AT_ONCE], left[AT_ONCE], behind[AT_ONCE];  // left: of the first lane
+            uint32_t above = 0;
             Tile::template for_words<AT_ONCE>(
                 [&](int n, int dx, int dy, int dz) {
                     own[n] = value_at(dx, dy, dz);

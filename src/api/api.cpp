@@ -37,6 +37,15 @@ void check_creation(int version, apsis_context **context) {
         throw Error(APSIS_ERROR_UNSUPPORTED, "version is %d, but this library is version %d", version, APSIS_VERSION);
 }
 
+/// Tells the caller what was found of values, unless the back end has done so.
+template <class Job, class Record>
+void finish(const Job &job, Record *records, int64_t capacity, int64_t *count) {
+    if (!job.told || *job.told < 0)
+        tell(job, records, capacity, count);
+    else if (count)
+        *count = *job.told;
+}
+
 /// The number of images and the name of a transform's call; 0 and nullptr if there is no such transform.
 struct Call {
     int images;
@@ -215,10 +224,7 @@ apsis_status apsis_statistics(apsis_context *context, const apsis_image *labels,
         job.found = &found;
         if (!job.is_dense) job.components = components, job.capacity = capacity, job.told = &told;
         if (job.set.pixels() > 0 && (components || count)) run(*context, job);
-        if (told < 0)
-            tell(job, components, capacity, count);
-        else if (count)
-            *count = told;
+        finish(job, components, capacity, count);
     });
 }
 
@@ -231,10 +237,7 @@ apsis_status apsis_contacts(apsis_context *context, const apsis_image *labels, a
         int64_t told = -1;
         job.found = &found, job.contacts = contacts, job.capacity = capacity, job.told = &told;
         if (job.set.pixels() > 0 && (contacts || count)) run(*context, job);
-        if (told < 0)
-            tell(job, contacts, capacity, count);
-        else if (count)
-            *count = told;
+        finish(job, contacts, capacity, count);
     });
 }
 

@@ -86,7 +86,8 @@ struct StripList {
     }
 };
 
-/// The columns that a thread loads at once, one of each of its warp's groups, as they are stored; beyond the row's end, the row's last one.
+/// The columns that a thread loads at once, one of each of its warp's groups, as they are stored; beyond the row's end, the
+/// row's last one.
 struct ColumnBatch {
     Sites stored[AHEAD];
 
@@ -98,7 +99,8 @@ struct ColumnBatch {
     }
 };
 
-/// Warp: packs the sites of a batch, which begins with a group, and finds the masks of its groups.  Of a signed map `all` loses the bits of bands in which some pixel is no site.
+/// Warp: packs the sites of a batch, which begins with a group, and finds the masks of its groups.  Of a signed map `all` loses
+/// the bits of bands in which some pixel is no site.
 template <bool CUT, bool SIGNED>
 __device__ void classify_columns(const StripList &strip, const StripColumns<SIGNED> &columns, const ColumnBatch &batch,
                                  int32_t group, uint32_t &all) {
