@@ -118,11 +118,11 @@ __global__ void __launch_bounds__(THREADS, 2) search_bands(Layout layout, Output
     format.limited = format.limited || band.count == 0;  // there may be no site
     load_band<HALVES>(band, layout, image, y);
     find_brackets(band);
-    finish_tiles<FORM, NEAREST, false, START>(layout, format, band, layout.interior_of(image, strip),
-                                              layout.all_site_bands_of(image, strip), image, y, [&](int32_t t, int half) {
-                                                  const int32_t p = t / PATCH_TILES + half * patches;
-                                                  return task.summary.is_far() ? ~0u : p < marked_patches ? marks[p] : 0;
-                                              });
+    finish_tiles<FORM, NEAREST, START>(layout, format, band, layout.interior_of(image, strip),
+                                       layout.all_site_bands_of(image, strip), image, y, [&](int32_t t, int half) {
+                                           const int32_t p = t / PATCH_TILES + half * patches;
+                                           return task.summary.is_far() ? ~0u : p < marked_patches ? marks[p] : 0;
+                                       });
 }
 
 }  // namespace

@@ -42,6 +42,16 @@ __device__ uint64_t cost_at_first(const Band &band, int32_t position, int32_t x)
     return static_cast<uint64_t>(int64_t(down) * down + int64_t(d) * d);
 }
 
+/// Calls at(r), with a constant, so that what it reads may be in registers.
+template <class At>
+__device__ auto select_row(int r, At at) {
+    auto chosen = at(0);
+#pragma unroll
+    for (int row = 1; row < BAND; ++row)
+        if (r == row) chosen = at(row);
+    return chosen;
+}
+
 /// The costs of a candidate for the pixels of a tile that begins at x: less `least` if WIDE_COST, else with BIAS, and without
 /// the square of a pixel's place in the tile, (x + k - c)^2 = (x - c)^2 + 2 (x - c) k + k^2.
 template <bool WIDE_COST>
@@ -72,6 +82,10 @@ struct CandidateCosts {
         }
     }
     __device__ int32_t cost(int r, int k) const { return first[r] + k * slope; }
+    /// The costs in a row without those of the pixels' places.
+    __device__ int32_t first_of(int r) const {
+        return select_row(r, [&](int row) { return first[row]; });
+    }
 };
 
 /// The least costs of a tile's pixels.
@@ -125,16 +139,17 @@ __device__ void find_sites(const Layout &layout, const CandidateCosts<WIDE_COST>
     const Index site =
         static_cast<Index>(columns.start + y + way_to_site(candidate.word, r)) * static_cast<Index>(columns.count) +
         static_cast<Index>(candidate.column);
+    const int32_t first = candidate.first_of(r);
 #pragma unroll
     for (int k = 0; k < TILE; ++k) {
         if constexpr (sizeof(Index) == sizeof(uint32_t)) {
             // A candidate that costs more gets an index above all others.  Multiplications and minima go through different
             // pipes; comparing and choosing would go through one of them three times.
             const uint32_t is_more =
-                __viaddmin_u32(static_cast<uint32_t>(least[k]), -static_cast<uint32_t>(candidate.cost(r, k)), 1);
+                __viaddmin_u32(static_cast<uint32_t>(least[k]), -static_cast<uint32_t>(first + k * candidate.slope), 1);
             found[k] = min(found[k], is_more * NO_INDEX + site);
         } else {
-            if (candidate.cost(r, k) == least[k]) found[k] = min(found[k], site);
+            if (first + k * candidate.slope == least[k]) found[k] = min(found[k], site);
         }
     }
 }
@@ -241,27 +256,30 @@ __device__ void finish_tile(const Layout &layout, const OutputFormat &format, co
         else
             return nullptr;
     }();
-#pragma unroll
+    // Where that is rare, rows share their code: it is long, and took a third of the compiler's time.
+#pragma unroll(WIDE_COST || FORM == Form::OTHER ? 1 : BAND)
     for (int r = 0; r < BAND; ++r) {
         if (!(SHARED ? __any_sync(ALL_LANES, wanted >> r & 1) : wanted >> r & 1)) continue;
         Whole<Band::IS_PIECE> found[TILE];
         Whole<WIDE_COST> cost[TILE];
         const bool is_known = band.count > 0 || is_interior;
+        int32_t least_costs[TILE];
+#pragma unroll
+        for (int k = 0; k < TILE; ++k) least_costs[k] = select_row(r, [&](int other) { return tile.cost[other][k]; });
         if (keys.fit) {
-            keys.decode(band, tile.cost[r], row + r, layout.columns.count, cost, found);
+            keys.decode(band, least_costs, row + r, layout.columns.count, cost, found);
         } else {
 #pragma unroll
             for (auto &site : found) site = ~Whole<Band::IS_PIECE>(0);
             if (NEAREST)
-                for (int32_t p = bracket.x; p <= bracket.y; ++p)
-                    find_sites(layout, candidate(p), r, tile.cost[r], y + r, found);
+                for (int32_t p = bracket.x; p <= bracket.y; ++p) find_sites(layout, candidate(p), r, least_costs, y + r, found);
 #pragma unroll
             for (int k = 0; k < TILE; ++k) {
                 // Without a site the cost is beyond every limit.
                 if constexpr (WIDE_COST)
-                    cost[k] = is_known ? least + static_cast<int64_t>(tile.cost[r][k] + k * k) : uint64_t(NO_COST<int64_t>);
+                    cost[k] = is_known ? least + static_cast<int64_t>(least_costs[k] + k * k) : uint64_t(NO_COST<int64_t>);
                 else
-                    cost[k] = static_cast<uint32_t>(tile.cost[r][k]) + (k * k - BIAS);
+                    cost[k] = static_cast<uint32_t>(least_costs[k]) + (k * k - BIAS);
             }
         }
         if (interior) {
@@ -280,14 +298,14 @@ __device__ void finish_tile(const Layout &layout, const OutputFormat &format, co
 
 /// Block: finds and writes those tiles of a band with brackets that are `wanted`, as their marks say, in either half.  Tiles of
 /// a signed map in which all pixels are sites are left to the other side.
-template <Form FORM, bool NEAREST, bool WIDE_COST, RowStart START = RowStart::ANY, class Band, class Wanted>
+template <Form FORM, bool NEAREST, RowStart START = RowStart::ANY, class Band, class Wanted>
 __device__ void finish_tiles(const Layout &layout, const OutputFormat &format, const Band &band, const uint8_t *interior,
-                             const uint8_t *all_site_bands, int64_t image, int64_t y, Wanted wanted) {
+                             const uint8_t *all_site_bands, int64_t image, int64_t y, Wanted wanted, bool wide_costs = false) {
     // With TOGETHER lanes write whole sectors, and all find nearest sites by keys or none does.  For distances alone, in
     // aligned rows so wide that a block takes one band, and images far larger than the second cache, that was faster on text
     // and slower on blobs and discs; with nearest sites it was faster on all.
     constexpr bool ACROSS = START == RowStart::ACROSS;
-    constexpr bool TOGETHER = Band::HALVES > 1 || ACROSS || (NEAREST && !WIDE_COST && !Band::IS_PIECE && IS_PLAIN<FORM>);
+    constexpr bool TOGETHER = Band::HALVES > 1 || ACROSS || (NEAREST && !Band::IS_PIECE && IS_PLAIN<FORM>);
     __shared__ int32_t next;  // the next 32 tiles that a warp takes
     if (threadIdx.x == 0) next = 0;
     const bool is_signed = layout.output.is_signed;
@@ -310,8 +328,15 @@ __device__ void finish_tiles(const Layout &layout, const OutputFormat &format, c
         if (i - lane >= total) break;
         if (!TOGETHER && i >= total) continue;
         const int32_t t = band.order()[min(i, total - 1)];
-        finish_tile<FORM, NEAREST, WIDE_COST, START, TOGETHER>(layout, format, band.half(half), i < total ? wanted(t, half) : 0,
-                                                               interior ? interior[t] : 0, image, y + half * BAND, t);
+        const auto finish = [&](auto is_wide) {
+            finish_tile<FORM, NEAREST, is_wide, START, TOGETHER>(layout, format, band.half(half),
+                                                                 i < total ? wanted(t, half) : 0, interior ? interior[t] : 0,
+                                                                 image, y + half * BAND, t);
+        };
+        if (wide_costs)
+            finish(std::true_type());
+        else
+            finish(std::false_type());
     }
 }
 

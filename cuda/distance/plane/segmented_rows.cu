@@ -304,12 +304,8 @@ __global__ void __launch_bounds__(THREADS, 2) search_pieces(Layout layout, Outpu
             PieceBand band = load_piece(shared, wide_costs, layout, place, window, x, stop);
             wide_costs = __syncthreads_or(wide_costs || band.count == 0);
             find_brackets(band);
-            if (wide_costs)
-                finish_tiles<FORM, NEAREST, true>(layout, format, band, interior + x / TILE, all_site_bands + x / TILE,
-                                                  place.image, place.y, wanted);
-            else
-                finish_tiles<FORM, NEAREST, false>(layout, format, band, interior + x / TILE, all_site_bands + x / TILE,
-                                                   place.image, place.y, wanted);
+            finish_tiles<FORM, NEAREST>(layout, format, band, interior + x / TILE, all_site_bands + x / TILE, place.image,
+                                        place.y, wanted, wide_costs);
             __syncthreads();
         }
         x = stop, low = low_on;
