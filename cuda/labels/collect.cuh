@@ -2,7 +2,8 @@
 // been found of earlier parts is kept in front of the next items, as items of its own.
 //
 // Where keys are more than may be kept, those beyond their median are left to later walks over the image: each walk has a range
-// of keys, and the ranges are read by the host one after the other.  So nothing is ever merged on the host.
+// of keys, and the ranges are read by the host one after the other.  So nothing is ever merged on the host.  If it wants the
+// first keys alone, the others are only counted.
 //
 // The sums are whole numbers, so that neither the order of the items nor that of atomic operations matters.  Cost: beside the
 // emitting, a radix sort of the items, and two passes over them; and a walk for at least a quarter of the capacity in keys.
@@ -121,18 +122,21 @@ class Collection {
           spare_(scratch.key[1]),
           most_(plan.most_segments) {}
 
-    /// Calls emit(items, segments) for as many segments as fit, and take(found) with ranges of keys in ascending order.
+    /// Calls emit(items, segments) for as many segments as fit, and take(found) with ranges of keys in ascending order, up to
+    /// so many keys as are wanted.  Returns how many there are.
     template <class Emit, class Take>
-    void run(const Progress &progress, Emit emit, Take take) {
+    int64_t run(const Progress &progress, Emit emit, Take take, int64_t wanted = INT64_MAX) {
         Found<Sums> found;
+        int64_t keys = 0;
         low_ = 0, high_ = last_key_;
         while (true) {
             walk(progress, emit);
-            if (count_ > 0) {
-                found.read(key_, scratch_.sums, count_, stream_);
+            if (const int64_t more = std::min(count_, wanted - keys); more > 0) {
+                found.read(key_, scratch_.sums, more, stream_);
                 take(found);
             }
-            if (high_ == last_key_) return;
+            keys += count_;
+            if (high_ == last_key_) return keys;
             // The next range is as wide as this one, or twice as wide if that had few keys.
             const uint64_t width = high_ - low_, rest = last_key_ - high_ - 1;
             low_ = high_ + 1;

@@ -213,6 +213,15 @@ static __global__ void __launch_bounds__(BLOCK) list_pairs(Pairs pairs, Items it
     if (i == 0 && *pairs.lost) atomicAdd(items.count, items.capacity + 1);
 }
 
+/// A contact without its area.
+APSIS_BOTH apsis_contact contact_of(int64_t a, int64_t b, const FaceSums &sums) {
+    apsis_contact contact = {};
+    contact.a = a, contact.b = b;
+    for (int axis = 0; axis < 3; ++axis) contact.faces[axis] = static_cast<int64_t>(sums.count[axis]);
+    contact.corners = static_cast<int64_t>(sums.count[CORNER]);
+    return contact;
+}
+
 /// The area of a face across each axis.
 struct FaceAreas {
     double area[3];
@@ -225,15 +234,10 @@ static __global__ void __launch_bounds__(BLOCK) gather_contacts(Pairs pairs, con
                                                                 int64_t count, FaceAreas faces, apsis_contact *contacts) {
     const int64_t i = first_item();
     if (i >= count) return;
-    const FaceSums &sums = pairs.sums[slot[i]];
-    apsis_contact contact = {};
-    contact.a = static_cast<int64_t>(key[i] >> 16), contact.b = static_cast<int64_t>(key[i] & 0xffff);
-    contact.corners = static_cast<int64_t>(sums.count[CORNER]);
-    for (int a = 0; a < 3; ++a) {
-        contact.faces[a] = static_cast<int64_t>(sums.count[a]);
-        // Rounded twice, as on the host.
+    apsis_contact contact =
+        contact_of(static_cast<int64_t>(key[i] >> 16), static_cast<int64_t>(key[i] & 0xffff), pairs.sums[slot[i]]);
+    for (int a = 0; a < 3; ++a)  // rounded twice, as on the host
         contact.area = __dadd_rn(contact.area, __dmul_rn(static_cast<double>(contact.faces[a]), faces.area[a]));
-    }
     contacts[i] = contact;
 }
 
@@ -349,15 +353,17 @@ void contacts(const ContactsJob &job, void *memory, cudaStream_t stream, const P
     const auto value_at = [&](uint64_t number_in_key) {
         return plan.has_ranks ? value[number_in_key] : value_of(job.set.type, number_in_key);
     };
+    const FaceAreas areas(job);
+    size_t written = 0;
     const auto take = [&](const Found<FaceSums> &found) {
-        const size_t before = job.found->size();
-        job.found->resize(before + found.keys.size());
+        if (!job.told) job.found->resize(written + found.keys.size());
+        apsis_contact *const to = (job.told ? job.contacts : job.found->data()) + written;
         for (size_t i = 0; i < found.keys.size(); ++i) {
-            apsis_contact &contact = (*job.found)[before + i];
-            contact.a = value_at(found.keys[i] >> bits), contact.b = value_at(found.keys[i] & ((uint64_t(1) << bits) - 1));
-            for (int a = 0; a < 3; ++a) contact.faces[a] = static_cast<int64_t>(found.sums[i].count[a]);
-            contact.corners = static_cast<int64_t>(found.sums[i].count[CORNER]);
+            const uint64_t key = found.keys[i];
+            to[i] = contact_of(value_at(key >> bits), value_at(key & ((uint64_t(1) << bits) - 1)), found.sums[i]);
+            for (int a = 0; a < 3; ++a) to[i].area += static_cast<double>(to[i].faces[a]) * areas.area[a];
         }
+        written += found.keys.size();
     };
     if (plan.table && count_by_tiles(job, plan, scratch.rest, stream, number)) {
         if (progress) progress(1);
@@ -365,16 +371,17 @@ void contacts(const ContactsJob &job, void *memory, cudaStream_t stream, const P
     }
     Carver carver(scratch.rest);
     const CollectScratch<FaceSums> faces(plan, carver);
-    Collection<FaceSums, NoShape>(plan, NoShape(), 2 * bits, faces, stream, number)
-        .run(
-            progress,
-            [&](const Items &items, const Segments &segments) {
-                with_label_type(job.set.type, [&](auto pixel) {
-                    launch(plan.emit, emit_faces<decltype(pixel)>, stream, job.set, job.axes == 3, job.connectivity,
-                           job.periodic, values, bits, segments, items);
-                });
-            },
-            take);
+    Collection<FaceSums, NoShape> collection(plan, NoShape(), 2 * bits, faces, stream, number);
+    const int64_t count = collection.run(
+        progress,
+        [&](const Items &items, const Segments &segments) {
+            with_label_type(job.set.type, [&](auto pixel) {
+                launch(plan.emit, emit_faces<decltype(pixel)>, stream, job.set, job.axes == 3, job.connectivity, job.periodic,
+                       values, bits, segments, items);
+            });
+        },
+        take, job.told ? job.capacity : INT64_MAX);
+    if (job.told) *job.told = count;
 }
 
 }  // namespace apsis::cuda::labels
