@@ -45,6 +45,10 @@ class Figures:
             sys.exit(f"tables: {self.name}: {len(rows)} rows for {where}")
         return rows[0][field] if rows else ""
 
+    def first(self, field, **where):
+        """The field of the first of several rows that were measured alike."""
+        return next((row[field] for row in self.rows if all(row[key] == str(value) for key, value in where.items())), "")
+
 
 def rounded(figure, decimals):
     """With no more decimals than the figure has itself."""
@@ -87,6 +91,61 @@ def distance_h200(folder):
             where = {"mask": mask, "width": side, "depth": depth}
             cells += [three(f.get("ms", **where)), rounded(f.get("times_floor", **where), 1)]
         yield cells
+
+
+def forms_h200(folder):
+    alone, forms, scale = (Figures(folder, name) for name in ("cuda.csv", "cuda-forms.csv", "scale-H200.csv"))
+    plane, cube = {"width": 16384, "height": 16384}, {"height": 512, "depth": 512}
+    ways = {"16384², `float`": (alone, {**plane, "depth": 1}),
+            "16384², with nearest (int32)": (forms, {"group": "nearest", **plane}),
+            "16384², set in bits": (forms, {"group": "bit"}),
+            "16384², squared int32": (forms, {"group": "squared"}),
+            "16384², signed": (forms, {"group": "signed"}),
+            "65536², `float`": (scale, {"width": 65536}),
+            "16383 × 16381": (forms, {"group": "odd", "width": 16383}),
+            "100 × 1 000 000": (forms, {"group": "odd", "height": 1000000}),
+            "1 000 000 × 100": (forms, {"group": "odd", "width": 1000000}),
+            "2048 × 2048 × 30": (forms, {"group": "odd", "width": 2048}),
+            "30 × 2048 × 2048": (forms, {"group": "odd", "width": 30}),
+            "100 slices of 2048²": (forms, {"group": "slices", "depth": 100}),
+            "20480², as many pixels": (forms, {"group": "slices", "width": 20480}),
+            "512³, spacing 1, 1, 2.5": (forms, {"group": "spacing", **cube}),
+            "512³, with nearest (int32)": (forms, {"group": "nearest", **cube}),
+            "768³, with nearest (int32)": (forms, {"group": "nearest", "depth": 768})}
+    for name, (f, where) in ways.items():
+        yield [name] + [three(f.first("ms", mask=mask, **where)) for mask in ("noise-0.01", "noise-0.5", "blobs", "disc")]
+
+
+def host_h200(folder):
+    f = Figures(folder, "cuda-host.csv")
+    names = {"f32": "`float`", "f32+nearest": "`float`, nearest"}
+    for memory in "page-locked", "pageable":
+        for mask in "noise-0.5", "blobs":
+            for outputs, name in names.items():
+                get = lambda field, memory=memory: f.get(field, width=16384, mask=mask, memory=memory, outputs=outputs)
+                copies = sum(float(get(way, "page-locked")) for way in ("in_alone_ms", "out_alone_ms"))
+                yield [SHAPES[mask], memory, name, *(rounded(get(field), 1) for field in ("ms", "in_alone_ms", "out_alone_ms")),
+                       rounded(get("times_longer_copy"), 2), f"{float(get('ms')) / copies:.2f}"]
+
+
+def labels_h200(folder, side, connectivities):
+    f = Figures(folder, "cuda-labels.csv")
+    names = {"cells-10000": "10 000 cells", "cells-10000000": "10 million cells", "text": "text",
+             "values-4": "noise of 4 values"}
+    for image, name in names.items():
+        get = lambda group, field="ms", c=0: f.get(field, group=group, image=image, width=side, connectivity=c)
+        times = lambda group: also(three(get(group)), f"{float(get(group)) / float(get(group, 'ms_binary')):.1f}")
+        yield [name, *(rounded(get("components", c=c), 2) for c in connectivities), times("distance"), times("nearest"),
+               *(three(get(group)) for group in ("statistics", "contacts"))]
+
+
+def worst_h200(folder):
+    f = Figures(folder, "cuda-worst.csv")
+    for kind, name in {"strokes": "strokes", "fractal": "fractals", "dust": "dust", "sparse": "sparse"}.items():
+        get = lambda field, size, call: rounded(f.get(field, kind=kind, size=size, call=call), 2)
+        yield [name] + [also(get("worst_ms", *of), get("median_ms", *of))
+                        for of in (("16384^2", "distance"), ("16384^2", "distance+nearest"), ("16384^2", "components"),
+                                   ("512^3", "distance"), ("512^3", "distance+nearest"))]
 
 
 def small_h200(folder):
@@ -275,6 +334,15 @@ TABLES = {
     "sources": (["file", "commit", "machine", "command"], sources),
     "distance-h200": (["image"] + [cell for side in ("16384²", "8192²", "4096²", "512³", "768³")
                                    for cell in (side + " ms", "× floor")], distance_h200),
+    "forms-h200": (["form", "noise 1 %", "noise 50 %", "blobs", "disc"], forms_h200),
+    "host-h200": (["image", "memory", "outputs", "ms", "set in", "outputs out", "× longer copy", "× sum of page-locked copies"],
+                  host_h200),
+    "labels-planes-h200": (["16384²", "components, 4", "8", "distance", "with nearest", "statistics", "contacts"],
+                           lambda folder: labels_h200(folder, 16384, (0, 2))),
+    "labels-volumes-h200": (["512³", "components, 6", "26", "distance", "with nearest", "statistics", "contacts"],
+                            lambda folder: labels_h200(folder, 512, (0, 3))),
+    "worst-h200": (["kind", "distance, 16384²", "with nearest", "labels, 8 neighbours", "distance, 512³", "with nearest"],
+                   worst_h200),
     "small-h200": (["size"] + [SHAPES[mask].split(" (")[0] for mask in FEW], small_h200),
     "components-h200": (["image", "labels", "labels and statistics", "statistics and count", "less the copy", "count"],
                         components_h200),
