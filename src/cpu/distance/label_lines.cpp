@@ -11,6 +11,7 @@
 #include "cpu/distance/bits-inl.h"
 #include "cpu/distance/label_lines.h"
 #include "cpu/distance/lines.h"
+#include "runtime/packed.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace apsis {
@@ -199,6 +200,12 @@ void pack_begins(const View &labels, const uint8_t *row, const uint8_t *before, 
 
 void pack_row_begins(const View &labels, const uint8_t *row, uint32_t *words) {
     HWY_DYNAMIC_DISPATCH(PackRowBegins)(labels, row, words);
+}
+
+bool is_background(const View &labels, const uint8_t *row) {
+    const size_t bytes = static_cast<size_t>(labels.size[0] * labels.stride[0]);
+    // Every byte is as the one before it.
+    return labels.stride[0] == pixel_bytes(labels.type) && bytes > 0 && *row == 0 && !std::memcmp(row, row + 1, bytes - 1);
 }
 
 void clear_background(const View &labels, const uint8_t *row, int32_t at, int32_t *cost, int32_t *order) {

@@ -24,6 +24,9 @@ void run_end_costs(const Measure &measure, int axis, const uint32_t *words, cons
 void line_end_costs(const Measure &measure, int axis, const Columns &columns, int64_t column, int32_t *cost, int32_t *position);
 void line_end_costs(const Measure &measure, int axis, const Columns &columns, int64_t column, int64_t *cost, int64_t *position);
 
+/// Whether a row has no value at all.  Rows with gaps between pixels are not looked at.
+bool is_background(const View &labels, const uint8_t *row);
+
 /// Gives the background of a row cost 0, and itself, at position `at`, as the nearest.  `order` may be nullptr.
 void clear_background(const View &labels, const uint8_t *row, int32_t at, int32_t *cost, int32_t *order);
 void clear_background(const View &labels, const uint8_t *row, int32_t at, int64_t *cost, int64_t *order);
