@@ -3,8 +3,8 @@
 // beside it, so lines are searched as those of sets (lines.cuh), and the pixel beside the run is one more candidate of each
 // pixel: see docs/methods.md.  The back end takes it for every label image.
 //
-// In a plane with square pixels a near search comes first (plane/label_search.cu), and in a volume another one, for distances
-// alone (volume/label_search.cu).  Lines take the patches that it leaves.  Without it a map takes 9 to 18 times as long (one
+// In a plane with square pixels a near search comes first (plane/label_search.cu), and in a volume another one
+// (volume/label_search.cu).  Lines take the patches that it leaves.  Without it a map takes 9 to 18 times as long (one
 // H100, 16384^2).
 //
 // Cost: that of the search, and for each axis the pixels in, and 3/8 byte a pixel of words and carries.
@@ -276,8 +276,7 @@ void with_way(const DistanceJob &job, const LabelPlan &plan, Carver &carver, Tak
     with_kind(job, [&](auto kind) {
         using K = decltype(kind);
         if (plan.plane.way == plane::Way::LABELS) return take(NearSearch<K>(job, plan.plane, carver));
-        if constexpr (!K::ORDERED)
-            if (plan.volume.serves) return take(VolumeSearch<K>(job, plan.volume, carver));
+        if (plan.volume.serves) return take(VolumeSearch<K>(job, plan.volume, carver));
         return take(LabelScratch<K>(job, carver));
     });
 }

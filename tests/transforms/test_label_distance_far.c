@@ -65,14 +65,23 @@ static void far_ties(bench *b) {
     free(mask);
 }
 
-/* Near and far from other values in volumes, along each axis. */
+/* The lowest index of a pixel's neighbours that are nearest to it. */
+static int first_beside(int i, const int64_t *size, const int64_t *spacing) {
+    const int64_t least = spacing[0] < spacing[1] ? spacing[0] : spacing[1];
+    if (spacing[2] <= least) return i - (int)(size[0] * size[1]);
+    return spacing[1] <= spacing[0] ? i - (int)size[0] : i - 1;
+}
+
+/* Near and far from other values in volumes, along each axis: the distance alone, which other code computes, and with the
+   nearest pixels. */
 static void far_from_other_values_in_volumes(bench *b) {
     enum { LENGTH = 330, WIDTH = 9, DEPTH = 11, END = 100, SPECK = 240, PIXELS = LENGTH * WIDTH * DEPTH };
     static const int64_t spacings[][3] = {{1, 1, 1}, {1, 1, 1}, {2, 1, 3}, {1, 60, 1}};
     static const double limits[] = {0, 20, 0, 0};
     uint8_t *mask = must_alloc(PIXELS);
     for (int axis = 0; axis < 3; ++axis)
-        for (int way = 0; way < COUNT(spacings); ++way) {
+        for (int call = 0; call < 2 * COUNT(spacings); ++call) {
+            const int way = call / 2;
             const int64_t *const s = spacings[way];
             int64_t size[3] = {WIDTH, WIDTH, DEPTH};
             size[axis] = LENGTH;
@@ -86,8 +95,10 @@ static void far_from_other_values_in_volumes(bench *b) {
             p.options.flags = APSIS_LABELS;
             p.options.max_distance = limits[way];
             set_spacing(&p, s[0], s[1], s[2], 1);
-            const given how = {label_types[way], way % 2 ? APSIS_F32 : APSIS_F64, 0, 0, 0, 0};
+            const given how = {label_types[way], way % 2 ? APSIS_F32 : APSIS_F64, call % 2 ? APSIS_I32 : 0, 0, 0, 0};
             outputs out = run_distance(b, &p, &how);
+            const int64_t step[3] = {1, size[0], size[0] * size[1]};
+            const int speck = (int)(SPECK * step[axis] + 4 * step[(axis + 1) % 3] + 5 * step[(axis + 2) % 3]);
             for (int i = 0; i < pixels; ++i) {
                 const int64_t at[3] = {i % size[0], i / size[0] % size[1], i / size[0] / size[1]};
                 const int64_t to_end = at[axis] < END ? END - at[axis] : at[axis] - END + 1;
@@ -97,10 +108,15 @@ static void far_from_other_values_in_volumes(bench *b) {
                     to_speck += d * d * s[a] * s[a];
                     if (s[a] * s[a] < beside) beside = s[a] * s[a];
                 }
-                if (to_speck == 0) to_speck = beside; /* the speck itself: its neighbour */
-                if (at[axis] >= END && to_speck < least) least = to_speck;
-                const double want =
-                    limits[way] > 0 && (double)least > limits[way] * limits[way] ? INFINITY : sqrt((double)least);
+                int nearest = i + (int)((at[axis] < END ? to_end : -to_end) * step[axis]);
+                if (i == speck) {
+                    least = beside, nearest = first_beside(i, size, s);
+                } else if (at[axis] >= END && (to_speck < least || (to_speck == least && speck < nearest))) {
+                    least = to_speck, nearest = speck;
+                }
+                const bool is_beyond = limits[way] > 0 && (double)least > limits[way] * limits[way];
+                const double want = is_beyond ? INFINITY : sqrt((double)least);
+                if (how.nearest) assert_int_equal(((int32_t *)out.nearest)[i], is_beyond ? -1 : nearest);
                 if (way % 2)
                     assert_true(((float *)out.distance)[i] == (float)want);
                 else

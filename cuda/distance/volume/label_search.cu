@@ -6,155 +6,24 @@
 // beside the run is nearer than anything there, and is one more candidate: see docs/methods.md.  So voxels are searched
 // whatever their values are.
 //
-// A block has 64 lines side by side, and ROWS voxels of each.  A thread holds a tile of two lines, their costs in the halves of
-// a word.  From the ends of runs, and the voxels' own costs, the block knows how far it has to reach at most: a way that costs
-// as much as the worst of its voxels is in vain.  It lays that many more voxels of the lines in shared memory, on either side,
-// and a thread tries the candidates 1, 2, 3 ... voxels away, four steps at a time, until none farther out can be better.
+// A block has 64 lines side by side.  A thread holds a tile of two lines, their costs in the halves of a word.
+// label_search.cuh has the search along lines; label_search_nearest.cu is for nearest voxels.
 //
 // A cost is exact if it is not above that of a way out of reach, and below those that were clipped to fit 16 bits.  A cost
 // found is never too low.  This holds for both searches together, so only the one along z marks patches.
 //
 // Cost: 1/2 byte a voxel in and 2 out along y; 3/8 and 2 in along z, and the outputs out.  Some 30 instructions a voxel and
 // search, and 1 more for each voxel of reach.
-#include "cuda/distance/volume/label_search.h"
-
 #include <algorithm>
 
-#include "cuda/distance/volume/tuning.h"
-#include "cuda/runtime/launch.h"
+#include "cuda/distance/volume/label_search.cuh"
 #include "cuda/runtime/roots.h"
 
 namespace apsis::cuda::volume {
 
-using namespace columns;
-
 namespace {
 
-constexpr int TILE = LABEL_TILE;
-constexpr int ROWS = WARPS * TILE;  // voxels of a line that a block takes: a warp a tile
-constexpr int PAIRS = WARP;         // of lines side by side
-constexpr int STEPS = 4;            // that are tried together
-constexpr int OCTET = 8;            // voxels of a row that a thread finds the ends for
-static_assert(LABEL_PATCH == 2 * PAIRS && STRIP % TILE == 0 && TILE % STEPS == 0 && LABEL_REACH % STEPS == 0);
-
-/// Where a block works: an image of its lines, and the first voxel of its patch and of its part of the lines.
-struct LabelPlace {
-    int64_t image, left, first;
-
-    /// Blocks of the same lines follow each other, since they read the same costs.
-    __device__ LabelPlace(const LabelLayout &layout, const Columns &lines, uint32_t number) {
-        const uint32_t along = static_cast<uint32_t>((lines.length + ROWS - 1) / ROWS), beside = number / along;
-        const uint32_t patches = static_cast<uint32_t>(layout.patches());
-        first = int64_t(number % along) * ROWS, left = beside % patches * LABEL_PATCH, image = beside / patches;
-    }
-};
-
-/// Lines along y, in the planes of z.  Their costs are those of the ends of runs along x.
-struct LabelsAlongY {
-    static constexpr int AXIS = 1;
-    LabelLayout layout;
-    LabelLimits limits;
-
-    __device__ const Columns &lines() const { return layout.along_y; }
-    /// Block: lays the costs of `count` rows, the i-th one at row_of(i).
-    template <class RowOf>
-    __device__ void lay(const LabelPlace &place, int count, RowOf row_of, uint32_t (*costs)[PAIRS]) const {
-        constexpr int ACROSS = LABEL_PATCH / OCTET;
-        for (int item = threadIdx.x; item < count * ACROSS; item += BLOCK) {
-            const int row = row_of(item / ACROSS), octet = item % ACROSS;
-            const int64_t y = place.first + row, x = place.left + octet * OCTET;
-            uint32_t pair[OCTET / 2];
-            if (y < 0 || y >= layout.height() || x >= layout.width()) {
-#pragma unroll
-                for (uint32_t &each : pair) each = LABEL_CLIP * BOTH;
-            } else {
-                uint32_t way[OCTET];
-                RowWord(layout.rows, x, place.image * layout.height() + y).find_ways(x, way);
-#pragma unroll
-                for (uint32_t &each : way) each = min(each, limits.longest[0]);
-#pragma unroll
-                for (int k = 0; k < OCTET / 2; ++k)
-                    pair[k] = (way[2 * k] * way[2 * k] | way[2 * k + 1] * way[2 * k + 1] << 16) * limits.weight[0];
-            }
-            *reinterpret_cast<uint4 *>(&costs[row][octet * (OCTET / 2)]) = make_uint4(pair[0], pair[1], pair[2], pair[3]);
-        }
-    }
-    /// Warp: stores the costs of a tile.
-    __device__ void finish(const LabelPlace &place, int64_t row, int count, bool is_inside, uint32_t,
-                           const uint32_t (&best)[TILE]) const {
-        if (!is_inside) return;
-        const int64_t pair = place.left / 2 + threadIdx.x % WARP;
-        uint32_t *const to = layout.y_costs + (place.image * layout.height() + row) * layout.pairs() + pair;
-#pragma unroll
-        for (int i = 0; i < TILE; ++i)
-            if (i < count) to[i * layout.pairs()] = best[i];
-    }
-};
-
-/// Lines along z, in the planes of y.  Their costs are those that the search along y has stored.  PACKED: distances are floats
-/// side by side, in units of 1.
-template <bool PACKED>
-struct LabelsAlongZ {
-    static constexpr int AXIS = 2;
-    LabelLayout layout;
-    LabelLimits limits;
-    bool are_pairs_aligned;
-
-    __device__ const Columns &lines() const { return layout.along_z; }
-    template <class RowOf>
-    __device__ void lay(const LabelPlace &place, int count, RowOf row_of, uint32_t (*costs)[PAIRS]) const {
-        const int lane = threadIdx.x % WARP;
-        const int64_t pair = place.left / 2 + lane, step = layout.height() * layout.pairs();
-        const uint32_t *const from = layout.y_costs + place.image * layout.pairs() + pair;
-#pragma unroll 4
-        for (int i = threadIdx.x / WARP; i < count; i += WARPS) {
-            const int row = row_of(i);
-            const int64_t z = place.first + row;
-            const bool is_inside = z >= 0 && z < layout.depth() && pair < layout.pairs();
-            costs[row][lane] = is_inside ? __ldg(from + z * step) : LABEL_CLIP * BOTH;
-        }
-    }
-    /// Warp: writes a tile, or marks it.  `worst` is the greatest of a lane's costs.
-    __device__ void finish(const LabelPlace &place, int64_t row, int count, bool is_inside, uint32_t worst,
-                           const uint32_t (&best)[TILE]) const {
-        const int64_t y = place.image, x = place.left + threadIdx.x % WARP * 2;
-        const bool is_settled = __all_sync(ALL_LANES, worst <= limits.most) || layout.output.measure.limit <= limits.most;
-        if (threadIdx.x % WARP == 0) {
-            if (is_settled)
-                layout.mark(row, y, x) = 0;
-            else
-                layout.leave(row, y, x);
-        }
-        if (!is_settled || !is_inside) return;
-        const bool are_two = x + 1 < layout.width();
-        if constexpr (PACKED) {
-            const uint32_t limit = static_cast<uint32_t>(min(layout.output.measure.limit, int64_t(LABEL_CLIP)));
-            const auto length = [&](uint32_t cost) { return cost <= limit ? small_root_of(cost) : INFINITY; };
-            uint8_t *to = layout.output.distance.row(y, row) + x * 4;
-#pragma unroll
-            for (int i = 0; i < TILE; ++i, to += layout.output.distance.stride[2]) {
-                if (i >= count) break;
-                const float one = length(best[i] & 0xffff), two = length(best[i] >> 16);
-                auto *const floats = reinterpret_cast<float *>(to);
-                if (are_pairs_aligned && are_two) {
-                    __stcs(reinterpret_cast<float2 *>(floats), float2{one, two});
-                } else {
-                    floats[0] = one;
-                    if (are_two) floats[1] = two;
-                }
-            }
-        } else {
-#pragma unroll 1
-            for (int i = 0; i < count; ++i) {
-                uint32_t pair = 0;
-#pragma unroll
-                for (int k = 0; k < TILE; ++k) pair = k == i ? best[k] : pair;
-                write_pixel(layout.output, x, y, row + i, pair & 0xffff, true, 0);
-                if (are_two) write_pixel(layout.output, x + 1, y, row + i, pair >> 16, true, 0);
-            }
-        }
-    }
-};
+static_assert(LABEL_PATCH == 2 * WARP);
 
 /// The ways from the voxels of a tile, which begins at `row`, to the ends of their runs: of the lines x and x + 1.
 __device__ void find_ends(const Columns &lines, int64_t image, int32_t row, int64_t x, uint32_t longest,
@@ -185,104 +54,150 @@ __device__ void find_ends(const Columns &lines, int64_t image, int32_t row, int6
     for (uint32_t &each : way) each = __vminu2(each, longest * BOTH);
 }
 
-/// The greatest cost in a thread's tile.
-__device__ uint32_t worst_of(const uint32_t (&best)[TILE]) {
-    uint32_t worst = best[0];
-#pragma unroll
-    for (int i = 1; i < TILE; ++i) worst = __vmaxu2(worst, best[i]);
-    return max(worst & 0xffff, worst >> 16);
-}
+/// Two lines side by side along an axis, and their costs in the halves of a word.
+template <int ALONG>
+struct CostPairs {
+    static constexpr int AXIS = ALONG, LINES = 2;
+    using Place = LabelPlace<LINES * WARP>;
+    LabelLayout layout;
+    LabelLimits limits;
 
-/// Warp: tries the candidates up to `reach` voxels away, from the tile's own costs at `costs`, as far as any lane needs it.
-template <int AXIS>
-__device__ void search_outward(const LabelLimits &limits, const uint32_t (*costs)[PAIRS], int reach, uint32_t &worst,
-                               uint32_t (&best)[TILE]) {
-    const uint32_t *const own = costs[0] + threadIdx.x % WARP;
-    uint32_t left[TILE], right[TILE];  // the costs `from` voxels before the tile's, and after
+    /// Both candidates so many voxels away.
+    struct Step {
+        uint32_t cost;
+
+        __device__ Step(int way, uint32_t weight) : cost(static_cast<uint32_t>(way * way) * weight * BOTH) {}
+        __device__ uint32_t nearest(uint32_t before, uint32_t after, uint32_t best) const {
+            return __viaddmin_u16x2(__vminu2(before, after), cost, best);
+        }
+    };
+    __device__ const Columns &lines() const { return AXIS == 1 ? layout.along_y : layout.along_z; }
+    /// The voxels' own costs, laid from `own` on, and those of the ends of their runs.
+    __device__ void begin(const Place &place, int32_t row, int64_t x, int count, const uint32_t *own,
+                          uint32_t (&best)[TILE]) const {
+        uint32_t way[TILE];
+        find_ends(lines(), place.image, row, x, limits.longest[AXIS], way);
 #pragma unroll
-    for (int i = 0; i < TILE; ++i) left[i] = right[i] = own[i * PAIRS];
+        for (int i = 0; i < TILE; ++i)
+            best[i] = i < count ? __vminu2(own[i * WARP], square_both(way[i]) * limits.weight[AXIS]) : 0;
+    }
+    /// The greatest cost in a thread's tile.
+    __device__ static uint32_t worst_of(const uint32_t (&best)[TILE]) {
+        uint32_t worst = best[0];
+#pragma unroll
+        for (int i = 1; i < TILE; ++i) worst = __vmaxu2(worst, best[i]);
+        return max(worst & 0xffff, worst >> 16);
+    }
+};
+
+/// Lines along y, in the planes of z.  Their costs are those of the ends of runs along x.
+struct LabelsAlongY : CostPairs<1> {
+    /// Block: lays the costs of `count` rows, the i-th one at row_of(i).
+    template <class RowOf>
+    __device__ void lay(const Place &place, int count, RowOf row_of, uint32_t (*costs)[WARP]) const {
+        constexpr int ACROSS = LABEL_PATCH / OCTET;
+        for (int item = threadIdx.x; item < count * ACROSS; item += BLOCK) {
+            const int row = row_of(item / ACROSS), octet = item % ACROSS;
+            const int64_t y = place.first + row, x = place.left + octet * OCTET;
+            uint32_t pair[OCTET / 2];
+            if (y < 0 || y >= layout.height() || x >= layout.width()) {
+#pragma unroll
+                for (uint32_t &each : pair) each = LABEL_CLIP * BOTH;
+            } else {
+                uint32_t way[OCTET];
+                RowWord(layout.rows, x, place.image * layout.height() + y).find_ways(x, way);
+#pragma unroll
+                for (uint32_t &each : way) each = min(each, limits.longest[0]);
+#pragma unroll
+                for (int k = 0; k < OCTET / 2; ++k)
+                    pair[k] = (way[2 * k] * way[2 * k] | way[2 * k + 1] * way[2 * k + 1] << 16) * limits.weight[0];
+            }
+            *reinterpret_cast<uint4 *>(&costs[row][octet * (OCTET / 2)]) = make_uint4(pair[0], pair[1], pair[2], pair[3]);
+        }
+    }
+    /// Warp: stores the costs of a tile.
+    __device__ void finish(const Place &place, int64_t row, int count, bool is_inside, uint32_t,
+                           const uint32_t (&best)[TILE]) const {
+        if (!is_inside) return;
+        const int64_t pair = place.left / 2 + threadIdx.x % WARP;
+        uint32_t *const to = layout.y_costs + (place.image * layout.height() + row) * layout.pairs() + pair;
+#pragma unroll
+        for (int i = 0; i < TILE; ++i)
+            if (i < count) to[i * layout.pairs()] = best[i];
+    }
+};
+
+/// Lines along z, in the planes of y.  Their costs are those that the search along y has stored.  PACKED: distances are floats
+/// side by side, in units of 1.
+template <bool PACKED>
+struct LabelsAlongZ : CostPairs<2> {
+    bool are_pairs_aligned;
+
+    template <class RowOf>
+    __device__ void lay(const Place &place, int count, RowOf row_of, uint32_t (*costs)[WARP]) const {
+        const int lane = threadIdx.x % WARP;
+        const int64_t pair = place.left / 2 + lane, step = layout.height() * layout.pairs();
+        const uint32_t *const from = layout.y_costs + place.image * layout.pairs() + pair;
+#pragma unroll 4
+        for (int i = threadIdx.x / WARP; i < count; i += WARPS) {
+            const int row = row_of(i);
+            const int64_t z = place.first + row;
+            const bool is_inside = z >= 0 && z < layout.depth() && pair < layout.pairs();
+            costs[row][lane] = is_inside ? __ldg(from + z * step) : LABEL_CLIP * BOTH;
+        }
+    }
+    /// Warp: writes a tile, or marks it.
+    __device__ void finish(const Place &place, int64_t row, int count, bool is_inside, uint32_t worst,
+                           const uint32_t (&best)[TILE]) const {
+        const int64_t y = place.image, x = place.left + threadIdx.x % WARP * 2;
+        if (!settle_tile(layout, limits, x, y, row, worst) || !is_inside) return;
+        const bool are_two = x + 1 < layout.width();
+        if constexpr (PACKED) {
+            const uint32_t limit = static_cast<uint32_t>(min(layout.output.measure.limit, int64_t(LABEL_CLIP)));
+            const auto length = [&](uint32_t cost) { return cost <= limit ? small_root_of(cost) : INFINITY; };
+            uint8_t *to = layout.output.distance.row(y, row) + x * 4;
+#pragma unroll
+            for (int i = 0; i < TILE; ++i, to += layout.output.distance.stride[2]) {
+                if (i >= count) break;
+                const float one = length(best[i] & 0xffff), two = length(best[i] >> 16);
+                auto *const floats = reinterpret_cast<float *>(to);
+                if (are_pairs_aligned && are_two) {
+                    __stcs(reinterpret_cast<float2 *>(floats), float2{one, two});
+                } else {
+                    floats[0] = one;
+                    if (are_two) floats[1] = two;
+                }
+            }
+        } else {
 #pragma unroll 1
-    for (int from = 0; from < reach; from += STEPS) {
-        const uint32_t next = static_cast<uint32_t>((from + 1) * (from + 1)) * limits.weight[AXIS];
-        if (__all_sync(ALL_LANES, worst <= next)) break;
-        uint32_t left_on[STEPS], right_on[STEPS];
+            for (int i = 0; i < count; ++i) {
+                uint32_t pair = 0;
 #pragma unroll
-        for (int k = 0; k < STEPS; ++k)
-            left_on[k] = own[(k - from - STEPS) * PAIRS], right_on[k] = own[(TILE + from + k) * PAIRS];
-#pragma unroll
-        for (int k = 1; k <= STEPS; ++k) {
-            const uint32_t step = static_cast<uint32_t>((from + k) * (from + k)) * limits.weight[AXIS] * BOTH;
-#pragma unroll
-            for (int i = 0; i < TILE; ++i) {
-                const uint32_t before = i - k >= 0 ? left[i - k] : left_on[STEPS + i - k];
-                const uint32_t after = i + k < TILE ? right[i + k] : right_on[i + k - TILE];
-                best[i] = __viaddmin_u16x2(__vminu2(before, after), step, best[i]);
+                for (int k = 0; k < TILE; ++k) pair = k == i ? best[k] : pair;
+                write_pixel(layout.output, x, y, row + i, pair & 0xffff, true, 0);
+                if (are_two) write_pixel(layout.output, x + 1, y, row + i, pair >> 16, true, 0);
             }
         }
-#pragma unroll
-        for (int i = TILE - 1; i >= 0; --i) left[i] = i < STEPS ? left_on[i] : left[i - STEPS];
-#pragma unroll
-        for (int i = 0; i < TILE; ++i) right[i] = i + STEPS < TILE ? right[i + STEPS] : right_on[i + STEPS - TILE];
-        worst = worst_of(best);
     }
-}
-
-template <class Lines>
-__global__ void __launch_bounds__(BLOCK, LABEL_BLOCKS_PER_SM) search_label_lines(Lines lines) {
-    constexpr int AXIS = Lines::AXIS;
-    __shared__ __align__(16) uint32_t shared[ROWS + 2 * LABEL_REACH][PAIRS];
-    __shared__ uint32_t worst_of_block;
-    const LabelLimits &limits = lines.limits;
-    const LabelPlace place(lines.layout, lines.lines(), blockIdx.x);
-    uint32_t(*const costs)[PAIRS] = shared + LABEL_REACH;  // of the block's own rows
-    const int lane = threadIdx.x % WARP, tile = threadIdx.x / WARP * TILE;
-    if (threadIdx.x == 0) worst_of_block = 0;
-    lines.lay(place, ROWS, [](int i) { return i; }, costs);
-    __syncthreads();
-    const int64_t row = place.first + tile, x = place.left + lane * 2;
-    const int count = static_cast<int>(min(max(lines.lines().length - row, int64_t(0)), int64_t(TILE)));
-    const bool is_inside = x < lines.layout.width() && count > 0;
-    uint32_t best[TILE] = {}, worst = 0;
-    if (is_inside) {
-        uint32_t way[TILE];
-        find_ends(lines.lines(), place.image, static_cast<int32_t>(row), x, limits.longest[AXIS], way);
-#pragma unroll
-        for (int i = 0; i < TILE; ++i) {
-            const uint32_t end = square_both(way[i]) * limits.weight[AXIS];
-            best[i] = i < count ? __vminu2(costs[tile + i][lane], end) : 0;
-        }
-        worst = worst_of(best);
-    }
-    if (const uint32_t of_warp = greatest_of_warp(worst); lane == 0 && of_warp) atomicMax(&worst_of_block, of_warp);
-    __syncthreads();
-    int reach = 0;
-    while (reach < limits.reach[AXIS] &&
-           static_cast<uint32_t>((reach + 1) * (reach + 1)) * limits.weight[AXIS] < worst_of_block)
-        reach += STEPS;
-    lines.lay(place, 2 * reach, [=](int i) { return i < reach ? i - reach : ROWS + i - reach; }, costs);
-    __syncthreads();
-    if (count == 0) return;
-    search_outward<AXIS>(limits, costs + tile, reach, worst, best);
-    lines.finish(place, row, count, is_inside, worst, best);
-}
+};
 
 /// How many blocks the lines of `images` have.
-int64_t count_blocks(int64_t images, int64_t length, int64_t width) {
-    return images * ceil_div(length, ROWS) * ceil_div(width, LABEL_PATCH);
+int64_t count_blocks(int64_t images, int64_t length, int64_t width, int64_t across) {
+    return images * ceil_div(length, ROWS) * ceil_div(width, across);
 }
 
 }  // namespace
 
 LabelPlan plan_of_labels(const DistanceJob &job) {
     LabelPlan plan;
-    if (job.axes != 3 || job.measure.metric != APSIS_EUCLIDEAN || job.nearest) return plan;
+    if (job.axes != 3 || job.measure.metric != APSIS_EUCLIDEAN) return plan;
     LabelLimits &limits = plan.limits;
     int64_t most = LABEL_CLIP - 1;
     for (int axis = 0; axis < 3; ++axis) {
         const int64_t weight = job.measure.weight[axis];
         const auto fits = [&](int64_t way) { return weight <= LABEL_CLIP && weight * way * way <= LABEL_CLIP; };
         int64_t longest = 0, reach = 0;
-        while (fits(longest + 1)) ++longest;
+        while (fits(longest + 1) && !(job.nearest && longest == FARTHEST_SITE)) ++longest;
         while (reach < LABEL_REACH && fits(reach + STEPS)) reach += STEPS;
         if (reach == 0) return plan;
         most = std::min(most, weight * longest * longest - 1);
@@ -292,8 +207,9 @@ LabelPlan plan_of_labels(const DistanceJob &job) {
     }
     limits.most = static_cast<uint32_t>(most);
     const int64_t width = job.set.size[0], height = job.set.size[1], depth = job.set.size[2];
-    plan.along[0] = {"search_label_lines", count_blocks(depth, height, width), BLOCK};
-    plan.along[1] = {"search_label_lines", count_blocks(height, depth, width), BLOCK};
+    const int64_t across = job.nearest ? WARP : 2 * WARP;
+    plan.along[0] = {"search_label_lines", count_blocks(depth, height, width, across), BLOCK};
+    plan.along[1] = {"search_label_lines", count_blocks(height, depth, width, across), BLOCK};
     if (std::max(plan.along[0].blocks, plan.along[1].blocks) > MOST_BLOCKS) return {};
     plan.serves = true;
     return plan;
@@ -302,14 +218,17 @@ LabelPlan plan_of_labels(const DistanceJob &job) {
 void search_labels(const LabelPlan &plan, const LabelLayout &layout, cudaStream_t stream) {
     check(cudaMemsetAsync(layout.left, 0, static_cast<size_t>(layout.count_left()) * sizeof *layout.left, stream),
           "beginning a search of labels");
-    launch(plan.along[0], search_label_lines<LabelsAlongY>, stream, LabelsAlongY{layout, plan.limits});
+    check(cudaMemsetAsync(layout.marks, 0, static_cast<size_t>(layout.count_marks()), stream), "beginning a search of labels");
+    if (layout.output.nearest) return search_label_sites(plan, layout, stream);
+    launch(plan.along[0], search_label_lines<LabelsAlongY>, stream, LabelsAlongY{{layout, plan.limits}});
     const View &to = layout.output.distance;
     const bool are_aligned = rows_begin_at(to, 8);
     if (to.type == APSIS_F32 && to.stride[0] == 4 && layout.output.measure.unit == 1)
         launch(plan.along[1], search_label_lines<LabelsAlongZ<true>>, stream,
-               LabelsAlongZ<true>{layout, plan.limits, are_aligned});
+               LabelsAlongZ<true>{{layout, plan.limits}, are_aligned});
     else
-        launch(plan.along[1], search_label_lines<LabelsAlongZ<false>>, stream, LabelsAlongZ<false>{layout, plan.limits, false});
+        launch(plan.along[1], search_label_lines<LabelsAlongZ<false>>, stream,
+               LabelsAlongZ<false>{{layout, plan.limits}, false});
 }
 
 }  // namespace apsis::cuda::volume

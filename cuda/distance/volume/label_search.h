@@ -8,16 +8,18 @@
 
 namespace apsis::cuda::volume {
 
-constexpr int LABEL_TILE = 8;        // voxels of a line that a thread holds, of two lines side by side
-constexpr int64_t LABEL_PATCH = 64;  // voxels of a row that a warp holds: they share a mark
+constexpr int LABEL_TILE = 8;           // voxels of a line that a thread holds, of two lines side by side
+constexpr int64_t LABEL_PATCH = 64;     // voxels of a row that share a mark
+constexpr int64_t FARTHEST_SITE = 127;  // voxels along an axis to a nearest voxel: in a key the offset has a byte
 
 /// The arrays of a label image in a volume: begins of runs along every axis, and what the near search leaves.
 struct LabelLayout {
     columns::LabelRows rows;
-    Columns along_y, along_z;     // their images are the planes of a z, and of a y
-    uint32_t *y_costs = nullptr;  // [z][y][x / 2]: of two voxels side by side, after the search along y
-    uint8_t *marks = nullptr;     // [z tile][y][patch]: not 0 where the search gave up
-    uint32_t *left = nullptr;     // [z tile]: not 0 where it has marked a patch; the last one, where there is any
+    Columns along_y, along_z;  // their images are the planes of a z, and of a y
+    // After the search along y: [z][y][x / 2], the costs of two voxels side by side; or for nearest voxels [z][y][x], keys.
+    uint32_t *y_costs = nullptr;
+    uint8_t *marks = nullptr;  // [z tile][y][patch]: not 0 where the search gave up
+    uint32_t *left = nullptr;  // [z tile]: not 0 where it has marked a patch; the last one, where there is any
     Output output;
 
     explicit LabelLayout(const DistanceJob &job)
@@ -39,6 +41,7 @@ struct LabelLayout {
     }
     __device__ bool is_any_left() const { return left[tiles()]; }
     __device__ bool is_left(int64_t z) const { return left[z / LABEL_TILE]; }
+    /// Marks are 0 before.
     __device__ void leave(int64_t z, int64_t y, int64_t x) const {
         mark(z, y, x) = 1, left[z / LABEL_TILE] = 1, left[tiles()] = 1;
     }
@@ -46,5 +49,7 @@ struct LabelLayout {
 
 /// Writes voxels near which is another value, and marks the patches of others.
 void search_labels(const LabelPlan &plan, const LabelLayout &layout, cudaStream_t stream);
+/// Of these, what it does where nearest voxels are asked for.
+void search_label_sites(const LabelPlan &plan, const LabelLayout &layout, cudaStream_t stream);
 
 }  // namespace apsis::cuda::volume
