@@ -59,6 +59,33 @@ struct alignas(16) RowWord {
     }
 };
 
+/// The ways from COUNT pixels of two lines, from `first` on, to the nearer ends of their runs, in the halves of a word.  Longer
+/// ones count as `longest`, which with COUNT more fits 16 bits.
+template <int COUNT>
+__device__ void find_ways(const RowWord &low, const RowWord &high, int32_t first, uint32_t longest, uint32_t (&way)[COUNT]) {
+    static_assert(COUNT < STRIP && STRIP % COUNT == 0);
+    const int shift = first % STRIP;
+    uint32_t begins = 0, ahead = 0, beyond = 0;  // of the pixels before these and after them, as scan_rows() has them
+    const auto take = [&](const RowWord &line, int bits) {
+        const uint32_t lower = line.begins & ((1u << shift) - 1), upper = line.begins >> shift >> COUNT;
+        const int32_t begin = lower ? first - shift + highest_bit(lower) : line.before;
+        const int32_t next = upper ? first + COUNT + lowest_bit(upper) : line.after;
+        begins |= (line.begins >> shift & ((1u << COUNT) - 1)) << bits;
+        ahead |= min(static_cast<uint32_t>(first - begin), longest) << bits;
+        beyond |= min(static_cast<uint32_t>(next - first - COUNT), longest) << bits;
+    };
+    take(low, 0), take(high, 16);
+#pragma unroll
+    for (int i = 0; i < COUNT; ++i) way[i] = ahead = __viaddmin_u16x2(ahead, BOTH, at_bits<1>(begins, i));
+#pragma unroll
+    for (int i = COUNT - 1; i >= 0; --i) {
+        const uint32_t down = i + 1 < COUNT ? at_bits<1>(begins, i + 1) : ~0u;
+        way[i] = beyond = __viaddmin_u16x2(beyond, BOTH, __vminu2(way[i], down));
+    }
+#pragma unroll
+    for (uint32_t &each : way) each = __vminu2(each, longest * BOTH);
+}
+
 /// As scan_column(), of a column's begins of runs: the distances up and to the nearest of the pixels beside a pixel's run.
 template <int32_t FAR_CARRY, class Lay>
 __device__ void scan_runs(const Sites &begins, int32_t start, Lay lay) {

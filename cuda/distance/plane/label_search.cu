@@ -24,23 +24,23 @@ class LabelCosts : public OneSide {
   public:
     static constexpr bool HAVE_ENDS = true;
 
-    /// Of two words of rows, the first `count` ones are in the strip.
-    __device__ LabelCosts(const RowWord *word, int64_t x, int count) : OneSide({}) {
-        for (int half = 0; half < count; ++half) {
-            uint32_t way[QUAD];
-            word[half * HALF_STRIP].find_ways(x, way);
+    /// Of the words of two rows.
+    __device__ LabelCosts(const RowWord &low, const RowWord &high, int64_t x) : OneSide({}) {
+        find_ways(low, high, static_cast<int32_t>(x), LONGEST_WAY, ends_);
+        const int shift = static_cast<int>(x % STRIP);
+        const uint32_t have_values = (low.members >> shift & QUAD_BITS) | (high.members >> shift & QUAD_BITS) << 16;
 #pragma unroll
-            for (int c = 0; c < QUAD; ++c) way[c] = min(way[c], LONGEST_WAY), ends_[c] |= way[c] * way[c] << half * 16;
-        }
+        for (int c = 0; c < QUAD; ++c) ends_[c] = square_both(ends_[c] & (have_values >> c & BOTH) * 0xffff);
     }
     /// The cost of a pixel's own column, or of the end of its run in the row; 0 of a pixel without a value.
     __device__ uint32_t own(int c, uint32_t value) const { return __vminu2(value, ends_[c]); }
 
   private:
+    static constexpr uint32_t QUAD_BITS = (1u << QUAD) - 1;
     static constexpr uint32_t LONGEST_WAY = 255;  // its square fits 16 bits, and is not settled
     static_assert(LONGEST_WAY * LONGEST_WAY > uint32_t(Shape<LABEL_SPAN>::MOST_COST));
 
-    uint32_t ends_[QUAD] = {};
+    uint32_t ends_[QUAD];
 };
 
 /// A block takes a span of a strip.
@@ -52,9 +52,9 @@ __global__ void __launch_bounds__(BLOCK, COSTS_RESIDENT) search_label_costs(Layo
     __shared__ RowWord words[LABEL_SPAN / STRIP][STRIP];
     const BlockSpan<LABEL_SPAN> block(layout, blockIdx.x);
     const int r_own = threadIdx.x % STRIP, word_own = threadIdx.x / STRIP;
-    if (const int64_t y = block.strip * STRIP + r_own, x = block.left + word_own * STRIP;
-        y < layout.columns.length && x < layout.columns.count)
-        words[word_own][r_own] = RowWord(rows, x, block.image * layout.columns.length + y);
+    const int64_t y_own = block.strip * STRIP + r_own, x_own = block.left + word_own * STRIP;
+    const bool is_inside = y_own < layout.columns.length && x_own < layout.columns.count;  // else no pixel has a value
+    words[word_own][r_own] = is_inside ? RowWord(rows, x_own, block.image * layout.columns.length + y_own) : RowWord();
     const int32_t start = static_cast<int32_t>(block.strip * STRIP);
     const StripColumns<false> strip(layout.columns, block.image, block.strip);
     each_column(layout.columns, block, [&](int, int c, int64_t x) {
@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(BLOCK, COSTS_RESIDENT) search_label_costs(Layo
     const int height = patch.height();
     patch.each_row(min(height, HALF_STRIP), [&](int r) {
         const RowWord *const word = &words[(patch.x - block.left) / STRIP][r];
-        const LabelCosts costs(word, patch.x, patch.out ? 0 : r + HALF_STRIP < height ? 2 : 1);
+        const LabelCosts costs(word[0], word[HALF_STRIP], patch.x);
         const PatchCosts found = search_patch<LABEL_SPAN>(squares[r], patch.column, patch.out, target.limit, costs);
 #pragma unroll
         for (int half = 0; half < 2; ++half) {

@@ -25,35 +25,6 @@ namespace {
 
 static_assert(LABEL_PATCH == 2 * WARP);
 
-/// The ways from the voxels of a tile, which begins at `row`, to the ends of their runs: of the lines x and x + 1.
-__device__ void find_ends(const Columns &lines, int64_t image, int32_t row, int64_t x, uint32_t longest,
-                          uint32_t (&way)[TILE]) {
-    const int64_t strip = row / STRIP;
-    const int shift = row % STRIP;
-    uint32_t begins = 0, first = 0, last = 0;  // of the rows before the tile and after it, as scan_rows() has them
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-        const int64_t at = lines.at(image, strip, min(x + half, lines.count - 1));
-        const uint32_t word = lines.words[at], lower = word & ((1u << shift) - 1), upper = word >> shift >> TILE;
-        const int32_t begin = lower ? row - shift + highest_bit(lower) : lines.before[at];
-        const int32_t next = upper ? row + TILE + lowest_bit(upper) : lines.after[at];
-        begins |= (word >> shift & ((1u << TILE) - 1)) << 16 * half;
-        first |= min(static_cast<uint32_t>(row - begin), longest) << 16 * half;
-        last |= min(static_cast<uint32_t>(next - row - TILE), longest) << 16 * half;
-    }
-    uint32_t count = first;
-#pragma unroll
-    for (int i = 0; i < TILE; ++i) way[i] = count = __viaddmin_u16x2(count, BOTH, at_bits<1>(begins, i));
-    count = last;
-#pragma unroll
-    for (int i = TILE - 1; i >= 0; --i) {
-        const uint32_t down = i + 1 < TILE ? at_bits<1>(begins, i + 1) : ~0u;
-        way[i] = count = __viaddmin_u16x2(count, BOTH, __vminu2(way[i], down));
-    }
-#pragma unroll
-    for (uint32_t &each : way) each = __vminu2(each, longest * BOTH);
-}
-
 /// Two lines side by side along an axis, and their costs in the halves of a word.
 template <int ALONG>
 struct CostPairs {
@@ -75,8 +46,9 @@ struct CostPairs {
     /// The voxels' own costs, laid from `own` on, and those of the ends of their runs.
     __device__ void begin(const Place &place, int32_t row, int64_t x, int count, const uint32_t *own,
                           uint32_t (&best)[TILE]) const {
+        const int64_t image = place.image, strip = row / STRIP, beside = min(x + 1, lines().count - 1);
         uint32_t way[TILE];
-        find_ends(lines(), place.image, row, x, limits.longest[AXIS], way);
+        find_ways(run_word(lines(), image, strip, x), run_word(lines(), image, strip, beside), row, limits.longest[AXIS], way);
 #pragma unroll
         for (int i = 0; i < TILE; ++i)
             best[i] = i < count ? __vminu2(own[i * WARP], square_both(way[i]) * limits.weight[AXIS]) : 0;

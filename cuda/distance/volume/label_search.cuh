@@ -34,6 +34,14 @@ struct LabelPlace {
     }
 };
 
+/// The runs of a line along y or z, without which of its voxels have a value.
+__device__ inline RowWord run_word(const Columns &lines, int64_t image, int64_t strip, int64_t x) {
+    const int64_t at = lines.at(image, strip, x);
+    RowWord word;
+    word.begins = lines.words[at], word.before = lines.before[at], word.after = lines.after[at], word.members = ~0u;
+    return word;
+}
+
 /// Warp: tries the candidates up to `reach` voxels away, from the tile's own costs at `laid`, as far as any lane needs it.
 template <class Lines>
 __device__ void search_outward(const Lines &lines, const uint32_t (*laid)[WARP], int reach, uint32_t &worst,

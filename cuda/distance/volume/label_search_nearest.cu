@@ -47,12 +47,8 @@ struct SiteLines {
     /// The voxels' own keys, laid from `own` on, and those of the ends of their runs.
     __device__ void begin(const Place &place, int32_t row, int64_t x, int count, const uint32_t *own,
                           uint32_t (&best)[TILE]) const {
-        const int64_t at = lines().at(place.image, row / STRIP, x);
-        RowWord word;
-        word.begins = lines().words[at], word.before = lines().before[at], word.after = lines().after[at];
-        word.members = ~0u;
         int32_t end[TILE];
-        word.find_ends(row, end);
+        run_word(lines(), place.image, row / STRIP, x).find_ends(row, end);
 #pragma unroll
         for (int i = 0; i < TILE; ++i) {
             const uint32_t beside = of_end(end[i], AXIS) | END;
