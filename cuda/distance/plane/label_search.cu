@@ -13,7 +13,7 @@
 // Cost: of the first search that of sets with a long reach; and 1/2 byte a pixel of words and carries of rows, some 20
 // instructions.
 #include "cuda/distance/plane/label_search.h"
-#include "cuda/distance/plane/near_search.cuh"
+#include "cuda/distance/plane/label_words.cuh"
 
 namespace apsis::cuda::plane {
 
@@ -47,14 +47,10 @@ class LabelCosts : public OneSide {
 template <Form FORM>
 __global__ void __launch_bounds__(BLOCK, COSTS_RESIDENT) search_label_costs(Layout layout, NearOutput target, LabelRows rows) {
     constexpr int32_t FAR_CARRY = Shape<LABEL_SPAN>::FAR_CARRY;
-    static_assert(LABEL_SPAN / STRIP * STRIP == BLOCK, "a thread a word");
     __shared__ __align__(16) uint32_t squares[HALF_STRIP][Shape<LABEL_SPAN>::PITCH];
     __shared__ RowWord words[LABEL_SPAN / STRIP][STRIP];
     const BlockSpan<LABEL_SPAN> block(layout, blockIdx.x);
-    const int r_own = threadIdx.x % STRIP, word_own = threadIdx.x / STRIP;
-    const int64_t y_own = block.strip * STRIP + r_own, x_own = block.left + word_own * STRIP;
-    const bool is_inside = y_own < layout.columns.length && x_own < layout.columns.count;  // else no pixel has a value
-    words[word_own][r_own] = is_inside ? RowWord(rows, x_own, block.image * layout.columns.length + y_own) : RowWord();
+    lay_words(layout, block, rows, words);
     const int32_t start = static_cast<int32_t>(block.strip * STRIP);
     const StripColumns<false> strip(layout.columns, block.image, block.strip);
     each_column(layout.columns, block, [&](int, int c, int64_t x) {

@@ -4,6 +4,7 @@
 // Beyond the end of a run no column is as near as the pixel beside the run, so that ties are decided among pixels that are of
 // another value.  The least key is that of the lowest index.
 #include "cuda/distance/plane/label_search.h"
+#include "cuda/distance/plane/label_words.cuh"
 #include "cuda/distance/plane/site_keys.cuh"
 
 namespace apsis::cuda::plane {
@@ -14,10 +15,12 @@ namespace {
 template <Form FORM>
 __global__ void __launch_bounds__(BLOCK, 3) search_label_sites(Layout layout, NearOutput target, LabelRows rows) {
     extern __shared__ __align__(16) uint32_t keys[];  // [STRIP][PITCH]
+    __shared__ RowWord words[SHORT_SPAN / STRIP][STRIP];
     using Key = SiteKeys<SHORT_SPAN>;
     const BlockSpan<SHORT_SPAN> block(layout, blockIdx.x);
     const StripColumns<false> strip(layout.columns, block.image, block.strip);
     const int32_t start = static_cast<int32_t>(block.strip * STRIP);
+    lay_words(layout, block, rows, words);
     each_column(layout.columns, block, [&](int, int c, int64_t x) {
         scan_runs<Shape<SHORT_SPAN>::FAR_CARRY>(
             strip.stored(x), start, [&](int r, uint32_t up, uint32_t nearest) { Key::lay(keys, c, r, up, nearest); });
@@ -29,7 +32,7 @@ __global__ void __launch_bounds__(BLOCK, 3) search_label_sites(Layout layout, Ne
         uint32_t best[QUAD] = {};
         if (!patch.out) {
             int32_t end[QUAD];
-            RowWord(rows, patch.x, block.image * layout.columns.length + start + r).find_ends(patch.x, end);
+            words[(patch.x - block.left) / STRIP][r].find_ends(patch.x, end);
 #pragma unroll
             for (int c = 0; c < QUAD; ++c) {
                 const uint32_t beside =
