@@ -78,10 +78,14 @@ __device__ uint32_t pack_tile(const View &labels, const Tile &tile, const Column
     const uint8_t *pixel = labels.row(y, tile.image) + min(x, columns.count - 1) * labels.stride[0];
     const int64_t behind = tile.image > 0 ? labels.stride[2] : 0;
     Number above = read(y > 0 ? pixel - labels.stride[1] : pixel);
-    // Of a lane's row: the pixel beside the tile.
-    const Number beside =
-        tile.word > 0 && lane < height ? read(labels.row(y + lane, tile.image) + (left - 1) * labels.stride[0]) : 0;
-    uint32_t begins = 0, row_begins = 0, row_members = 0, row_begins_along_z = 0;
+    // Of a lane's row: whether a run begins with the first pixel.  The lane before that one has no pixel.
+    bool begins_first = false;
+    if (tile.word > 0 && lane < height) {
+        const uint8_t *const first = labels.row(y + lane, tile.image) + left * labels.stride[0];
+        begins_first = read(first) != read(first - labels.stride[0]);
+    }
+    // Of a lane's column, a bit a row: the begins along y, x and z, and the pixels that have a value.
+    uint32_t along_y = 0, along_x = 0, along_z = 0, have_values = 0;
     const auto pack_rows = [&](auto has_all) {  // std::true_type: all 32 rows
 #pragma unroll 1
         for (int from = 0; from < height; from += ROWS_AT_ONCE) {
@@ -92,18 +96,16 @@ __device__ uint32_t pack_tile(const View &labels, const Tile &tile, const Column
                 if (IN_VOLUME) values_behind[k] = read(pixel - behind);
                 if (decltype(has_all)::value || from + k + 1 < height) pixel += labels.stride[1];
             }
+            uint32_t y_bits = 0, x_bits = 0, z_bits = 0, value_bits = 0;
 #pragma unroll
             for (int k = 0; k < ROWS_AT_ONCE; ++k) {
-                const int r = from + k;
                 const Number value = values[k], before = __shfl_up_sync(ALL_LANES, value, 1);
-                const Number outside = __shfl_sync(ALL_LANES, beside, r);
-                const uint32_t of_row = __ballot_sync(ALL_LANES, value != (lane > 0 ? before : outside));
-                const uint32_t members_of_row = __ballot_sync(ALL_LANES, value != 0);
-                const uint32_t along_z = IN_VOLUME ? __ballot_sync(ALL_LANES, value != values_behind[k]) : 0;
-                begins |= static_cast<uint32_t>(value != above) << r;
+                const uint32_t bit = 1u << k;
+                y_bits |= value != above ? bit : 0, x_bits |= value != before ? bit : 0, value_bits |= value != 0 ? bit : 0;
+                if (IN_VOLUME) z_bits |= value != values_behind[k] ? bit : 0;
                 above = value;
-                if (lane == r) row_begins = of_row, row_members = members_of_row, row_begins_along_z = along_z;
             }
+            along_y |= y_bits << from, along_x |= x_bits << from, along_z |= z_bits << from, have_values |= value_bits << from;
         }
     };
     if (height == STRIP)
@@ -111,11 +113,13 @@ __device__ uint32_t pack_tile(const View &labels, const Tile &tile, const Column
     else
         pack_rows(std::false_type());
     const uint32_t inside = __ballot_sync(ALL_LANES, is_inside);
-    if (is_inside) columns.words[columns.at(tile.image, tile.strip, x)] = begins & columns.valid(tile.strip);
+    if (is_inside) columns.words[columns.at(tile.image, tile.strip, x)] = along_y & columns.valid(tile.strip);
+    const uint32_t begins = (transpose_bits(along_x) & ~1u) | static_cast<uint32_t>(begins_first);
+    const uint32_t of_row = transpose_bits(have_values), along_z_of_row = IN_VOLUME ? transpose_bits(along_z) : 0;
     if (lane >= height) return 0;
     const int64_t at = rows.at(0, tile.word, tile.image * columns.length + y + lane);
-    rows.words[at] = row_begins & inside & ~static_cast<uint32_t>(tile.word == 0), members[at] = row_members & inside;
-    return row_begins_along_z & inside;
+    rows.words[at] = begins & inside, members[at] = of_row & inside;
+    return along_z_of_row & inside;
 }
 
 /// A warp packs a tile.  32 bits count the tiles of 1024 pixels of any image that fits a memory.
