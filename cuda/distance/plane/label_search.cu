@@ -10,10 +10,10 @@
 // The second search knows how far it has to reach: no pixel is farther than the nearer one of the ends of its runs, along the
 // row and the column.  A warp lays the squares of one row's columns in shared memory, or with nearest pixels the offsets.
 //
-// Cost: of the first search that of sets with a long reach; and 1/2 byte a pixel of words and carries of rows, some 20
-// instructions.
+// Cost: of the first search that of sets, of as many columns as its pixels need; and 1/2 byte a pixel of words and carries of
+// rows, some 10 instructions.
 #include "cuda/distance/plane/label_search.h"
-#include "cuda/distance/plane/label_words.cuh"
+#include "cuda/distance/plane/label_block.cuh"
 
 namespace apsis::cuda::plane {
 
@@ -24,8 +24,10 @@ class LabelCosts : public OneSide {
   public:
     static constexpr bool HAVE_ENDS = true;
 
-    /// Of the words of two rows.
-    __device__ LabelCosts(const RowWord &low, const RowWord &high, int64_t x) : OneSide({}) {
+    /// Of the words of two rows.  may_be_far: columns are there as far as a search goes; else none will be hopeless.
+    __device__ LabelCosts(const RowWord &low, const RowWord &high, int64_t x, bool may_be_far)
+        : OneSide({}),
+          may_be_far_(may_be_far) {
         find_ways(low, high, static_cast<int32_t>(x), LONGEST_WAY, ends_);
         const int shift = static_cast<int>(x % STRIP);
         const uint32_t have_values = (low.members >> shift & QUAD_BITS) | (high.members >> shift & QUAD_BITS) << 16;
@@ -35,34 +37,35 @@ class LabelCosts : public OneSide {
     /// The cost of a pixel's own column, or of the end of its run in the row; 0 of a pixel without a value.
     __device__ uint32_t own(int c, uint32_t value) const { return __vminu2(value, ends_[c]); }
 
+    template <int SPAN>
+    __device__ uint32_t reached(const uint32_t *line, int column) const {
+        return may_be_far_ ? OneSide::reached<SPAN>(line, column) : 0;
+    }
+
   private:
     static constexpr uint32_t QUAD_BITS = (1u << QUAD) - 1;
     static constexpr uint32_t LONGEST_WAY = 255;  // its square fits 16 bits, and is not settled
     static_assert(LONGEST_WAY * LONGEST_WAY > uint32_t(Shape<LABEL_SPAN>::MOST_COST));
 
     uint32_t ends_[QUAD];
+    bool may_be_far_;
 };
 
 /// A block takes a span of a strip.
 template <Form FORM>
 __global__ void __launch_bounds__(BLOCK, COSTS_RESIDENT) search_label_costs(Layout layout, NearOutput target, LabelRows rows) {
-    constexpr int32_t FAR_CARRY = Shape<LABEL_SPAN>::FAR_CARRY;
     __shared__ __align__(16) uint32_t squares[HALF_STRIP][Shape<LABEL_SPAN>::PITCH];
     __shared__ RowWord words[LABEL_SPAN / STRIP][STRIP];
     const BlockSpan<LABEL_SPAN> block(layout, blockIdx.x);
     lay_words(layout, block, rows, words);
     const int32_t start = static_cast<int32_t>(block.strip * STRIP);
-    const StripColumns<false> strip(layout.columns, block.image, block.strip);
-    each_column(layout.columns, block, [&](int, int c, int64_t x) {
-        scan_runs<FAR_CARRY>(strip.stored(x), start,
-                             [&](int r, uint32_t, uint32_t nearest) { squares[r][c] = square_both(nearest); });
-    });
-    __syncthreads();
+    const int reach =
+        scan_columns(layout, block, [&](int c, int r, uint32_t, uint32_t nearest) { squares[r][c] = square_both(nearest); });
     const WarpPatch<LABEL_SPAN> patch(layout, block);
     const int height = patch.height();
     patch.each_row(min(height, HALF_STRIP), [&](int r) {
         const RowWord *const word = &words[(patch.x - block.left) / STRIP][r];
-        const LabelCosts costs(word[0], word[HALF_STRIP], patch.x);
+        const LabelCosts costs(word[0], word[HALF_STRIP], patch.x, reach == Shape<LABEL_SPAN>::REACH);
         const PatchCosts found = search_patch<LABEL_SPAN>(squares[r], patch.column, patch.out, target.limit, costs);
 #pragma unroll
         for (int half = 0; half < 2; ++half) {

@@ -4,7 +4,7 @@
 // Beyond the end of a run no column is as near as the pixel beside the run, so that ties are decided among pixels that are of
 // another value.  The least key is that of the lowest index.
 #include "cuda/distance/plane/label_search.h"
-#include "cuda/distance/plane/label_words.cuh"
+#include "cuda/distance/plane/label_block.cuh"
 #include "cuda/distance/plane/site_keys.cuh"
 
 namespace apsis::cuda::plane {
@@ -18,14 +18,10 @@ __global__ void __launch_bounds__(BLOCK, 3) search_label_sites(Layout layout, Ne
     __shared__ RowWord words[SHORT_SPAN / STRIP][STRIP];
     using Key = SiteKeys<SHORT_SPAN>;
     const BlockSpan<SHORT_SPAN> block(layout, blockIdx.x);
-    const StripColumns<false> strip(layout.columns, block.image, block.strip);
     const int32_t start = static_cast<int32_t>(block.strip * STRIP);
     lay_words(layout, block, rows, words);
-    each_column(layout.columns, block, [&](int, int c, int64_t x) {
-        scan_runs<Shape<SHORT_SPAN>::FAR_CARRY>(
-            strip.stored(x), start, [&](int r, uint32_t up, uint32_t nearest) { Key::lay(keys, c, r, up, nearest); });
-    });
-    __syncthreads();
+    const int reach =
+        scan_columns(layout, block, [&](int c, int r, uint32_t up, uint32_t nearest) { Key::lay(keys, c, r, up, nearest); });
     const WarpPatch<SHORT_SPAN> patch(layout, block);
     patch.each_row(patch.height(), [&](int r) {
         const uint32_t *const line = keys + r * Shape<SHORT_SPAN>::PITCH;
@@ -40,7 +36,7 @@ __global__ void __launch_bounds__(BLOCK, 3) search_label_sites(Layout layout, Ne
                 best[c] = min(line[patch.column + c] + Key::ORIGIN, beside);
             }
         }
-        const bool is_near = search_row<SHORT_SPAN, true>(patch, line, target.limit, best);
+        const bool is_near = search_row<SHORT_SPAN, true>(patch, line, target.limit, best, reach == Shape<SHORT_SPAN>::REACH);
         patch.mark(r, !is_near, block.image);
         if (is_near) write_keys<FORM>(patch, target, start + r, best);
     });

@@ -319,7 +319,7 @@ __device__ PatchCosts search_patch(const uint32_t *line, int column, bool out, i
     for (int c = 0; c < QUAD; ++c) best[c] = sides.own(c, quad_at(on_left, c));
     // If each of the two rows has a pixel without a candidate near enough, more steps settle neither.
     const auto is_hopeless = [&] {
-        const uint32_t reached = Sides::template reached<SPAN>(line, column);
+        const uint32_t reached = sides.template reached<SPAN>(line, column);
         const bool counts = !out && limit >= MOST_COST;
         return __any_sync(ALL_LANES, counts && (reached & 0xffff) > MOST_COST) &&
                __any_sync(ALL_LANES, counts && (reached >> 16) > MOST_COST);

@@ -34,9 +34,11 @@ struct SiteKeys {
 };
 
 /// Warp: searches a row of a patch outward, from the least keys of the lanes' own columns.  `line` has the row's keys.  Returns
-/// whether the row is settled.  HAVE_ENDS: `best` has what lies beside the pixels' runs, and no column costs 0.
+/// whether the row is settled.  HAVE_ENDS: `best` has what lies beside the pixels' runs, and no column costs 0.  A row that may
+/// not be far is settled before it runs out of columns.
 template <int SPAN, bool HAVE_ENDS>
-__device__ bool search_row(const WarpPatch<SPAN> &patch, const uint32_t *line, int32_t limit, uint32_t (&best)[QUAD]) {
+__device__ bool search_row(const WarpPatch<SPAN> &patch, const uint32_t *line, int32_t limit, uint32_t (&best)[QUAD],
+                           bool may_be_far = true) {
     using Key = SiteKeys<SPAN>;
     constexpr int REACH = Shape<SPAN>::REACH, COST_SHIFT = Key::COST_SHIFT;
     constexpr int32_t MOST_COST = Shape<SPAN>::MOST_COST;
@@ -56,7 +58,7 @@ __device__ bool search_row(const WarpPatch<SPAN> &patch, const uint32_t *line, i
 #pragma unroll(Shape<SPAN>::IS_SHORT ? 1 : REACH / QUAD)
     for (int from = 0; from < REACH; from += QUAD) {
         if (near) break;
-        if (from == FIRST_STEPS && __any_sync(ALL_LANES, is_hopeless())) {
+        if (from == FIRST_STEPS && may_be_far && __any_sync(ALL_LANES, is_hopeless())) {
             if (!HAVE_ENDS) break;
             done = REACH;  // nothing in reach is nearer than MOST_COST: what is nearer lies beside a run
             near = __all_sync(ALL_LANES, settled());
