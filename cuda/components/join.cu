@@ -164,11 +164,7 @@ __global__ void __launch_bounds__(BLOCK) list_elsewhere(Nodes nodes) {
             if (before == NO_NODE || nodes.to_end[before] <= nodes.to_end[node]) *nodes.is_wrong = 1;
         }
     }
-    const int lane = threadIdx.x % WARP;
-    const uint32_t all = __ballot_sync(ALL_LANES, is_elsewhere);
-    uint32_t place = 0;
-    if (lane == 0 && all) place = atomicAdd(nodes.listed, static_cast<uint32_t>(__popc(all)));
-    place = __shfl_sync(ALL_LANES, place, 0) + __popc(all & ((1u << lane) - 1));
+    const uint32_t place = take_places(nodes.listed, is_elsewhere);
     if (!is_elsewhere) return;
     if (place < nodes.most_listed)
         nodes.elsewhere[place] = nodes.key_of(node);

@@ -26,12 +26,7 @@ struct Segments {
 /// Warp: writes the items of the lanes that have one.
 __device__ inline void emit(const Items &items, bool has_item, uint64_t key, uint64_t added) {
     has_item = has_item && key >= items.low && key <= items.high;
-    const unsigned all = __ballot_sync(ALL_LANES, has_item);
-    if (!all) return;
-    const int lane = threadIdx.x % WARP;
-    uint32_t first = 0;
-    if (lane == 0) first = atomicAdd(items.count, static_cast<uint32_t>(__popc(all)));
-    const uint32_t at = __shfl_sync(ALL_LANES, first, 0) + static_cast<uint32_t>(__popc(all & ((1u << lane) - 1)));
+    const uint32_t at = take_places(items.count, has_item);
     if (!has_item || at >= items.capacity) return;
     items.key[at] = key;
     items.added[at] = added;

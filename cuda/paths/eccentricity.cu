@@ -48,11 +48,7 @@ __global__ void __launch_bounds__(BLOCK) sort_components(const uint32_t *start, 
     const uint32_t begin = i < components ? start[i] : 0, size = i < components ? start[i + 1] - begin : 0;
     const int own = i < components ? classes.class_of(size) : -1;
     for (int each = 0; each <= SIZE_CLASSES; ++each) {
-        const uint32_t all = __ballot_sync(ALL_LANES, own == each);
-        if (!all) continue;
-        uint32_t place = 0;
-        if (lane == 0) place = atomicAdd(&next->of[each], static_cast<uint32_t>(__popc(all)));
-        place = __shfl_sync(ALL_LANES, place, 0) + __popc(all & ((1u << lane) - 1));
+        const uint32_t place = take_places(&next->of[each], own == each);
         if (!LISTS || own != each) continue;
         if (each < SIZE_CLASSES)
             list[place] = i;

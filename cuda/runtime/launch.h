@@ -85,6 +85,16 @@ __device__ inline uint32_t sum_of_warp(uint32_t value) { return __reduce_add_syn
 __device__ inline int32_t sum_of_warp(int32_t value) { return static_cast<int32_t>(sum_of_warp(static_cast<uint32_t>(value))); }
 #endif
 
+/// Warp: places in a list of `count` for the lanes that want one, in the order of the lanes.
+__device__ inline uint32_t take_places(uint32_t *count, bool wants) {
+    const unsigned all = __ballot_sync(ALL_LANES, wants);
+    if (!all) return 0;
+    const int lane = threadIdx.x % WARP;
+    uint32_t first = 0;
+    if (lane == 0) first = atomicAdd(count, static_cast<uint32_t>(__popc(all)));
+    return __shfl_sync(ALL_LANES, first, 0) + static_cast<uint32_t>(__popc(all & ((1u << lane) - 1)));
+}
+
 /// Warp: the sum of a lane's value and the values of the lanes before it.
 template <class Number>
 __device__ Number sum_up_to(Number value) {

@@ -12,16 +12,10 @@ namespace apsis::cuda {
 
 namespace {
 
-/// Calls body(x, y, z) for the pixels of a thread.
-template <class Body>
-__device__ void for_pixels(const int64_t (&size)[3], Body body) {
-    const int64_t total = size[0] * size[1] * size[2];
-    for (int64_t item = first_item(); item < total; item += item_step())
-        body(item % size[0], item / size[0] % size[1], item / size[0] / size[1]);
-}
-
 __global__ void settle_pixels(Border border) {
-    for_pixels(border.set.size, [&](int64_t x, int64_t y, int64_t z) { border.settle(x, y, z); });
+    const int64_t width = border.set.size[0], height = border.set.size[1], total = width * height * border.set.size[2];
+    for (int64_t item = first_item(); item < total; item += item_step())
+        border.settle(item % width, item / width % height, item / width / height);
 }
 
 constexpr int TOGETHER = 8;  // pixels of a row that a thread loads before it stores the first: as many loads are on their way

@@ -72,23 +72,13 @@ __global__ void __launch_bounds__(BLOCK) mark_rows(SurfaceJob job, uint32_t *has
     }
 }
 
-/// Warp: places in a list for the lanes that have something to put there.
-__device__ uint32_t place_in_list(uint32_t *count, bool has) {
-    const unsigned all = __ballot_sync(ALL_LANES, has);
-    if (!all) return 0;
-    const int lane = threadIdx.x % WARP;
-    uint32_t first = 0;
-    if (lane == 0) first = atomicAdd(count, static_cast<uint32_t>(__popc(all)));
-    return __shfl_sync(ALL_LANES, first, 0) + static_cast<uint32_t>(__popc(all & ((1u << lane) - 1)));
-}
-
 /// Lists the keys of the points from `begin` to before `end`.
 __global__ void __launch_bounds__(BLOCK)
     list_keys(SurfaceJob job, int64_t begin, int64_t end, int mark_bits, uint64_t *key, uint32_t *count) {
     const int lane = threadIdx.x % WARP;
     for (int64_t i = begin + first_item(); i - lane < end; i += item_step()) {
         const uint8_t mark = i < end ? job.marks.data[i] : uint8_t(0);
-        const uint32_t place = place_in_list(count, mark != 0);
+        const uint32_t place = take_places(count, mark != 0);
         if (!mark) continue;
         const uint64_t cost = job.costs ? static_cast<uint64_t>(value_at(job.costs, job.costs.data, i)) : 0;
         key[place] = mark_bits ? cost << mark_bits | mark : cost;
@@ -101,7 +91,7 @@ __global__ void __launch_bounds__(BLOCK)
     const int lane = threadIdx.x % WARP;
     for (int64_t i = first_item(); i - lane < keys; i += item_step()) {
         const bool begins = i < keys && (i == 0 || key[i] != key[i - 1]);
-        const uint32_t place = place_in_list(count, begins);
+        const uint32_t place = take_places(count, begins);
         if (begins) kind[place] = key[i], first[place] = static_cast<uint32_t>(i);
     }
 }
