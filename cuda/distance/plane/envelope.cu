@@ -133,7 +133,7 @@ void search_envelope(const Plan &plan, const Layout &layout, cudaStream_t stream
         if (format.is_mask)
             return launch(plan.rows, search_bands<Form::MASK, false, halves, RowStart::ANY>, early(stream), layout, format);
         with_form_or_signed(format, layout.output, [&](auto form, auto with_nearest) {
-            launch(plan.rows, search_bands < SHARED_FORM<form, with_nearest>, with_nearest, halves,
+            launch(plan.rows, search_bands < SHARED_FORM<form, with_nearest, halves>, with_nearest, halves,
                    IS_PLAIN<form> ? start : RowStart::ANY >, early(stream), layout, format);
         });
     };

@@ -120,6 +120,28 @@ struct TileCosts {
         begin(candidate(bracket.x), candidate(min(bracket.x + 1, bracket.y)));
         for (int32_t p = bracket.x + 2; p <= bracket.y; p += 2) take(candidate(p), candidate(min(p + 1, bracket.y)));
     }
+    /// Takes BIAS from the costs, and adds the squares of the pixels' places, which they lack.  Costs of columns that are
+    /// bits of `sites` become 0.
+    __device__ void settle(uint32_t sites) {
+#pragma unroll
+        for (int k = 0; k < TILE; ++k)
+#pragma unroll
+            for (int r = 0; r < BAND; ++r) cost[r][k] += k * k - BIAS;
+        if (!sites) return;
+#pragma unroll
+        for (int k = 0; k < TILE; ++k)
+#pragma unroll
+            for (int r = 0; r < BAND; ++r) cost[r][k] = sites >> k & 1 ? 0 : cost[r][k];
+    }
+    /// The bits that any cost has.
+    __device__ uint32_t bits() const {
+        uint32_t bits = 0;
+#pragma unroll
+        for (const auto &row : cost)
+#pragma unroll
+            for (const int32_t c : row) bits |= static_cast<uint32_t>(c);
+        return bits;
+    }
 };
 
 /// The lowest index in the image of the sites that are nearest to a column's pixel in row y.
@@ -220,6 +242,23 @@ __device__ void write_rows(const Layout &layout, const OutputFormat &format, con
     }
 }
 
+/// Warp: writes the tiles of all lanes together in the common case: all pixels are wanted, rows are aligned, costs are below
+/// 2^24 and not limited.  This has no branches, so that the latencies of the rows' roots overlap: 100 slices of 2048^2 with
+/// blobs take 1.76 ms in place of 1.85.
+template <Form FORM>
+__device__ void write_tiles(const Output &output, const StorePairs &store, const TileCosts &tile, int64_t image, int64_t y) {
+#pragma unroll
+    for (int r = 0; r < BAND; ++r) {
+        uint32_t number[TILE];
+#pragma unroll
+        for (int k = 0; k < TILE; ++k) {
+            const uint32_t cost = static_cast<uint32_t>(tile.cost[r][k]);
+            number[k] = FORM == Form::ROOTS ? __float_as_uint(small_root(static_cast<float>(cost))) : cost;
+        }
+        store.store_whole(output.distance.row(y + r, image), number);
+    }
+}
+
 /// Finds and writes a tile.  `marks` has a byte for each row, not 0 if it is wanted.  `interior` has a bit for each column that
 /// is no candidate because it lies inside an area of sites.  With TOGETHER a warp calls it, all lanes.
 template <Form FORM, bool NEAREST, bool WIDE_COST, RowStart START = RowStart::ANY, bool TOGETHER = false, class Band>
@@ -256,6 +295,12 @@ __device__ void finish_tile(const Layout &layout, const OutputFormat &format, co
         else
             return nullptr;
     }();
+    constexpr bool IS_SETTLED = IN_PAIRS && !NEAREST;
+    if constexpr (IS_SETTLED) {
+        tile.settle(interior);
+        const bool plain = store.are_whole(BAND) && !format.limited && tile.bits() < 1u << 24;
+        if (__all_sync(ALL_LANES, plain)) return write_tiles<FORM>(layout.output, store, tile, image, y);
+    }
     // Where that is rare, rows share their code: it is long, and took a third of the compiler's time.
 #pragma unroll(WIDE_COST || FORM == Form::OTHER ? 1 : BAND)
     for (int r = 0; r < BAND; ++r) {
@@ -279,10 +324,10 @@ __device__ void finish_tile(const Layout &layout, const OutputFormat &format, co
                 if constexpr (WIDE_COST)
                     cost[k] = is_known ? least + static_cast<int64_t>(least_costs[k] + k * k) : uint64_t(NO_COST<int64_t>);
                 else
-                    cost[k] = static_cast<uint32_t>(least_costs[k]) + (k * k - BIAS);
+                    cost[k] = static_cast<uint32_t>(least_costs[k]) + (IS_SETTLED ? 0 : k * k - BIAS);
             }
         }
-        if (interior) {
+        if (!IS_SETTLED && interior) {
             const auto own =
                 static_cast<Whole<Band::IS_PIECE>>(row + r) * static_cast<Whole<Band::IS_PIECE>>(layout.columns.count) + x;
 #pragma unroll

@@ -22,9 +22,10 @@ template <Form FORM>
 constexpr bool IS_PLAIN = FORM == Form::ROOTS || FORM == Form::SQUARES || FORM == Form::ROOTS_OR_SQUARES;
 
 /// The form of a kernel that searches far longer than it writes: floats and squares share one, which asks once a row of a tile.
-/// With nearest sites each has its own: one for both took 1.69 ms for blobs of 16384^2 on an H100, in place of 1.60.
-template <Form FORM, bool NEAREST>
-constexpr Form SHARED_FORM = IS_PLAIN<FORM> && !NEAREST ? Form::ROOTS_OR_SQUARES : FORM;
+/// With nearest sites each has its own: one for both took 1.69 ms for blobs of 16384^2 on an H100, in place of 1.60.  Where a
+/// block takes two bands they have, too: one for both took 2 % more for 100 slices of 2048^2.
+template <Form FORM, bool NEAREST, int HALVES = 1>
+constexpr Form SHARED_FORM = IS_PLAIN<FORM> && !NEAREST && HALVES == 1 ? Form::ROOTS_OR_SQUARES : FORM;
 
 /// How the pixels of a map's outputs are stored.
 struct OutputFormat {
@@ -236,6 +237,15 @@ class StorePairs : public PackedStore {
     /// Warp: stores the numbers in row r.
     __device__ void operator()(uint8_t *row, const uint32_t (&number)[2 * QUAD], int r) const {
         store_rest(row, number, r);
+        exchange(row, number, even_ >> r & 1, odd_ >> r & 1);
+    }
+    /// Whether all eight numbers of this lane are wanted in each of so many rows.
+    __device__ bool are_whole(int height) const { return wholes() == (1u << height) - 1; }
+    /// Warp: stores in a row where are_whole holds for all lanes.
+    __device__ void store_whole(uint8_t *row, const uint32_t (&number)[2 * QUAD]) const { exchange(row, number, true, true); }
+
+  private:
+    __device__ void exchange(uint8_t *row, const uint32_t (&number)[2 * QUAD], bool store_even, bool store_odd) const {
         uint32_t even[QUAD], odd[QUAD];
 #pragma unroll
         for (int k = 0; k < QUAD; ++k) {
@@ -243,11 +253,9 @@ class StorePairs : public PackedStore {
             const uint32_t others = __shfl_xor_sync(ALL_LANES, is_odd() ? low : high, 1);
             even[k] = is_odd() ? others : low, odd[k] = is_odd() ? high : others;
         }
-        if (even_ >> r & 1) store_quad(row + even_at_, even[0], even[1], even[2], even[3]);
-        if (odd_ >> r & 1) store_quad(row + odd_at_, odd[0], odd[1], odd[2], odd[3]);
+        if (store_even) store_quad(row + even_at_, even[0], even[1], even[2], even[3]);
+        if (store_odd) store_quad(row + odd_at_, odd[0], odd[1], odd[2], odd[3]);
     }
-
-  private:
     __device__ static bool is_odd() { return threadIdx.x & 1; }
 };
 
