@@ -100,35 +100,22 @@ __device__ inline int find_level(uint32_t &best) {
     return level;
 }
 
-/// The columns next to those of a warp, if there are any.
-struct OuterColumns {
-    bool has_left = false, has_right = false;
-    Column left = {0, 0.0f}, right = {0, 0.0f};
-};
-
-/// Warp: a bit for each lane whose column is on the envelope of all and of the outer ones.  The best column of all comes first,
-/// then those that are the best of half of the lanes, and so on.  At each level the new ones join unless old ones
-/// dominate them, and then all are compared with their neighbours.
-__device__ inline uint32_t join_levels(float slack, int level, const MiddleColumn &mine, const OuterColumns &outer) {
+/// Warp: a bit for each lane whose column is on the envelope of all.  The column that is best of all comes first, then those
+/// that are the best of half of the lanes, and so on.  At each level the new ones join unless old ones dominate them, and then
+/// all are compared with their neighbours.
+__device__ inline uint32_t join_levels(float slack, int level, const MiddleColumn &mine) {
     const int lane = threadIdx.x % WARP;
-    uint32_t joined = 0;
-    const auto find_dominated = [&] {
-        const uint32_t before = joined & ((1u << lane) - 1), after = joined & ~1u << lane;
+    uint32_t left = 0;
+    for (int turn = 2 * 5 + 1; turn >= 0; --turn) {
+        const bool joins = turn % 2 != 0, asked = joins ? level == turn / 2 : left >> lane & 1;
+        const uint32_t before = left & ((1u << lane) - 1), after = left & ~1u << lane;
         const int32_t on_left = before ? highest_bit(before) : lane, on_right = after ? lowest_bit(after) : lane;
-        Column left(__shfl_sync(ALL_LANES, mine.x, on_left), __shfl_sync(ALL_LANES, mine.site, on_left));
-        Column right(__shfl_sync(ALL_LANES, mine.x, on_right), __shfl_sync(ALL_LANES, mine.site, on_right));
-        if (!before) left = outer.left;
-        if (!after) right = outer.right;
-        const bool asked = (before || outer.has_left) && (after || outer.has_right);
-        return __ballot_sync(ALL_LANES, asked && is_dominated(slack, left, mine, right));
-    };
-    for (int turn = 5; turn >= 0; --turn) {
-        const uint32_t joining = __ballot_sync(ALL_LANES, level == turn);
-        if (!joining) continue;
-        joined |= joining & ~find_dominated();
-        joined &= ~find_dominated();
+        const Column one(__shfl_sync(ALL_LANES, mine.x, on_left), __shfl_sync(ALL_LANES, mine.site, on_left));
+        const Column other(__shfl_sync(ALL_LANES, mine.x, on_right), __shfl_sync(ALL_LANES, mine.site, on_right));
+        const bool dominated = before && after && is_dominated(slack, one, mine, other);
+        left = joins ? left | __ballot_sync(ALL_LANES, asked && !dominated) : __ballot_sync(ALL_LANES, asked && !dominated);
     }
-    return joined;
+    return left;
 }
 
 /// Packs a column's sites that count in the strip that begins at row `start`: see pack_site.  Half the sum of their rows is the
