@@ -13,7 +13,7 @@ import sys
 
 import papers
 
-SHAPES = {**papers.IMAGES, "disc": "disc (3-D: ball)", "blobs": "blobs", "pixel-disc": "disc about a pixel", "ring": "ring",
+SHAPES = {**papers.IMAGES, "cells-10000000": "10 million cells", "disc": "disc (3-D: ball)", "blobs": "blobs", "pixel-disc": "disc about a pixel", "ring": "ring",
           "single": "single site", "diagonal": "diagonal", "left-strip": "left strip", "text": "text", "full": "full",
           "row": "one row", "spiral": "spiral", "comb": "comb", "empty": "empty",
           **{f"grain4-0.{n}": f"noise {n}0 %, grain 4" for n in range(1, 10)}}
@@ -146,6 +146,22 @@ def worst_h200(folder):
         yield [name] + [also(get("worst_ms", *of), get("median_ms", *of))
                         for of in (("16384^2", "distance"), ("16384^2", "distance+nearest"), ("16384^2", "components"),
                                    ("512^3", "distance"), ("512^3", "distance+nearest"))]
+
+
+def bounds_h200(folder):
+    """The kernels that take a tenth of a call or more."""
+    rows, before = Figures(folder, "cuda-bounds.csv").rows, None
+    for row in rows:
+        call = [row[key] for key in ("call", "image", "size")]
+        whole = sum(float(other["us"]) for other in rows if [other[key] for key in ("call", "image", "size")] == call)
+        if float(row["us"]) < whole / 10:
+            continue
+        issue, dram, l1, l2 = (int(row[key + "_percent"]) for key in ("issue", "dram", "l1", "l2"))
+        bound = "bytes" if max(dram, l2) >= 75 else "instructions" if issue >= 60 else "latency"
+        name = f"{call[0]}, {SHAPES.get(call[1], call[1])}, {call[2].replace('^2', '²').replace('^3', '³')}"
+        yield ["" if call == before else name, f"`{row['kernel']}`", f"{100 * float(row['us']) / whole:.0f} %",
+               *(f"{figure} %" for figure in (issue, dram, l2, l1)), bound]
+        before = call
 
 
 def small_h200(folder):
@@ -343,6 +359,7 @@ TABLES = {
                             lambda folder: labels_h200(folder, 512, (0, 3))),
     "worst-h200": (["kind", "distance, 16384²", "with nearest", "labels, 8 neighbours", "distance, 512³", "with nearest"],
                    worst_h200),
+    "bounds-h200": (["call", "kernel", "of the call", "issue", "DRAM", "L2", "L1", "bound"], bounds_h200),
     "small-h200": (["size"] + [SHAPES[mask].split(" (")[0] for mask in FEW], small_h200),
     "components-h200": (["image", "labels", "labels and statistics", "statistics and count", "less the copy", "count"],
                         components_h200),
