@@ -3,8 +3,9 @@
 //     soak [SECONDS [SEED]]    10 seconds, seed 1
 //     soak --repeat SEED       one problem, by the seed that a failure has printed
 //
-// Several processes may run side by side with other seeds.  Exit status 1, and one line that repeats it, at the first answer
-// that is wrong; the line is there too if the process crashes, or a problem takes too long.
+// Several processes may run side by side with other seeds.  SIGINT and SIGTERM, such as `timeout` sends (twice), end it as if
+// its time were over: it tells what it has done.  Exit status 1, and one line that repeats it, at the first answer that is
+// wrong; the line is there too if the process crashes, or a problem takes too long.
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -62,6 +63,12 @@ void watch_for_crashes() {
     action.sa_flags = SA_NODEFER;
     for (int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) sigaction(number, &action, &before[number]);
 }
+
+// ---- An early end ----
+
+volatile std::sig_atomic_t is_told_to_end = 0;
+
+void on_end(int) { is_told_to_end = 1; }
 
 // ---- Failures ----
 
@@ -127,6 +134,7 @@ struct Soak {
         const bool terminal = isatty(STDERR_FILENO);
         for (int tick = 1; seconds_since(start) < seconds || is_busy(); ++tick) {
             std::this_thread::sleep_for(std::chrono::milliseconds(100));
+            if (is_told_to_end) seconds = 0;
             if (terminal && tick % 30 == 0)
                 std::fprintf(stderr, "\r%lld images, %lld comparisons, %.0f s ", static_cast<long long>(sum(&Worker::images)),
                              static_cast<long long>(sum(&Worker::comparisons)), seconds_since(start));
@@ -226,6 +234,7 @@ int main_of(int argc, char **argv) {
     watch_for_crashes();
     const Machine machine = machine_here();
     if (repeats) return repeat(machine, seed);
+    for (int number : {SIGINT, SIGTERM}) std::signal(number, on_end);
     const std::string names = names_of(machine);
     Soak soak;
     soak.machine = machine;
