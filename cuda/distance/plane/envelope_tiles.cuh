@@ -244,7 +244,7 @@ __device__ void write_rows(const Layout &layout, const OutputFormat &format, con
 
 /// Warp: writes the tiles of all lanes together in the common case: all pixels are wanted, rows are aligned, costs are below
 /// 2^24 and not limited.  This has no branches, so that the latencies of the rows' roots overlap: 100 slices of 2048^2 with
-/// blobs take 1.76 ms in place of 1.85.
+/// blobs take 5 % less.
 template <Form FORM>
 __device__ void write_tiles(const Output &output, const StorePairs &store, const TileCosts &tile, int64_t image, int64_t y) {
 #pragma unroll

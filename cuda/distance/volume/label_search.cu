@@ -67,12 +67,9 @@ struct LabelsAlongY : CostPairs<1> {
     /// Block: lays the costs of `count` rows, the i-th one at row_of(i).
     template <class RowOf>
     __device__ void lay(const Place &place, int count, RowOf row_of, uint32_t (*costs)[WARP]) const {
-        constexpr int ACROSS = LABEL_PATCH / OCTET;
-        for (int item = threadIdx.x; item < count * ACROSS; item += BLOCK) {
-            const int row = row_of(item / ACROSS), octet = item % ACROSS;
-            const int64_t y = place.first + row, x = place.left + octet * OCTET;
+        each_octet(layout, place, count, row_of, [&](int row, int octet, int64_t x, int64_t y, bool is_inside) {
             uint32_t pair[OCTET / 2];
-            if (y < 0 || y >= layout.height() || x >= layout.width()) {
+            if (!is_inside) {
 #pragma unroll
                 for (uint32_t &each : pair) each = LABEL_CLIP * BOTH;
             } else {
@@ -85,7 +82,7 @@ struct LabelsAlongY : CostPairs<1> {
                     pair[k] = (way[2 * k] * way[2 * k] | way[2 * k + 1] * way[2 * k + 1] << 16) * limits.weight[0];
             }
             *reinterpret_cast<uint4 *>(&costs[row][octet * (OCTET / 2)]) = make_uint4(pair[0], pair[1], pair[2], pair[3]);
-        }
+        });
     }
     /// Warp: stores the costs of a tile.
     __device__ void finish(const Place &place, int64_t row, int count, bool is_inside, uint32_t,

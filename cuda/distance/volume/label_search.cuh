@@ -34,6 +34,18 @@ struct LabelPlace {
     }
 };
 
+/// Block: calls lay(row, octet, x, y, is_inside) for each eight voxels along x of `count` rows, the i-th one at row_of(i), of a
+/// place with lines along y.
+template <int ACROSS, class RowOf, class Lay>
+__device__ void each_octet(const LabelLayout &layout, const LabelPlace<ACROSS> &place, int count, RowOf row_of, Lay lay) {
+    constexpr int OCTETS = ACROSS / OCTET;
+    for (int item = threadIdx.x; item < count * OCTETS; item += BLOCK) {
+        const int row = row_of(item / OCTETS), octet = item % OCTETS;
+        const int64_t y = place.first + row, x = place.left + octet * OCTET;
+        lay(row, octet, x, y, y >= 0 && y < layout.height() && x < layout.width());
+    }
+}
+
 /// The runs of a line along y or z, without which of its voxels have a value.
 __device__ inline RowWord run_word(const Columns &lines, int64_t image, int64_t strip, int64_t x) {
     const int64_t at = lines.at(image, strip, x);

@@ -8,7 +8,7 @@
 
 namespace apsis::cuda::volume {
 
-constexpr int LABEL_TILE = 8;           // voxels of a line that a thread holds, of two lines side by side
+constexpr int LABEL_TILE = 8;           // voxels of a line that a thread holds, of one line or two
 constexpr int64_t LABEL_PATCH = 64;     // voxels of a row that share a mark
 constexpr int64_t FARTHEST_SITE = 127;  // voxels along an axis to a nearest voxel: in a key the offset has a byte
 

@@ -36,8 +36,8 @@ struct SiteLines {
 
         __device__ Step(int way, uint32_t weight) {
             const uint32_t cost = static_cast<uint32_t>(way * way) * weight << 16;
-            to_before = cost | static_cast<uint32_t>(ORIGIN - way) << 8, to_after = cost | static_cast<uint32_t>(ORIGIN + way)
-                                                                                               << 8;
+            to_before = cost | static_cast<uint32_t>(ORIGIN - way) << 8;
+            to_after = cost | static_cast<uint32_t>(ORIGIN + way) << 8;
         }
         __device__ uint32_t nearest(uint32_t before, uint32_t after, uint32_t best) const {
             return min(after + to_after, min(before + to_before, best));
@@ -80,12 +80,9 @@ struct SitesAlongY : SiteLines<1, ORIGIN> {
     /// Block: lays the keys of `count` rows, the i-th one at row_of(i).
     template <class RowOf>
     __device__ void lay(const Place &place, int count, RowOf row_of, uint32_t (*keys)[WARP]) const {
-        constexpr int ACROSS = WARP / OCTET;
-        for (int item = threadIdx.x; item < count * ACROSS; item += BLOCK) {
-            const int row = row_of(item / ACROSS), octet = item % ACROSS;
-            const int64_t y = place.first + row, x = place.left + octet * OCTET;
+        each_octet(layout, place, count, row_of, [&](int row, int octet, int64_t x, int64_t y, bool is_inside) {
             uint32_t key[OCTET];
-            if (y < 0 || y >= layout.height() || x >= layout.width()) {
+            if (!is_inside) {
 #pragma unroll
                 for (uint32_t &each : key) each = LABEL_CLIP << 16;
             } else {
@@ -99,7 +96,7 @@ struct SitesAlongY : SiteLines<1, ORIGIN> {
             }
             auto *const to = reinterpret_cast<uint4 *>(&keys[row][octet * OCTET]);
             to[0] = make_uint4(key[0], key[1], key[2], key[3]), to[1] = make_uint4(key[4], key[5], key[6], key[7]);
-        }
+        });
     }
     /// Warp: stores the keys of a tile.
     __device__ void finish(const Place &place, int64_t row, int count, bool is_inside, uint32_t,
