@@ -7,15 +7,17 @@ A table stands between a line `<!-- table NAME -->` and the line `<!-- end of ta
 `./run bench figures` writes: a line `# commit X; machine; command`, and then what the benchmark prints."""
 
 import csv
+import itertools
 import os
 import re
 import sys
 
 import papers
 
-SHAPES = {**papers.IMAGES, "cells-10000000": "10 million cells", "disc": "disc (3-D: ball)", "blobs": "blobs", "pixel-disc": "disc about a pixel", "ring": "ring",
+SHAPES = {**papers.IMAGES, "disc": "disc (3-D: ball)", "blobs": "blobs", "pixel-disc": "disc about a pixel", "ring": "ring",
           "single": "single site", "diagonal": "diagonal", "left-strip": "left strip", "text": "text", "full": "full",
-          "row": "one row", "spiral": "spiral", "comb": "comb", "empty": "empty",
+          "row": "one row", "spiral": "spiral", "comb": "comb", "empty": "empty", "cells-10000": "10 000 cells",
+          "cells-10000000": "10 million cells", "values-4": "noise of 4 values",
           **{f"grain4-0.{n}": f"noise {n}0 %, grain 4" for n in range(1, 10)}}
 PLANES = ["noise-0.0001", "noise-0.01", "noise-0.1", "noise-0.3", "noise-0.5", "noise-0.7", "noise-0.9", "blobs", "disc",
           "pixel-disc", "ring", "single", "diagonal", "left-strip", "text", "full", "row"]
@@ -38,16 +40,19 @@ class Figures:
         self.source = found.groups()
         self.rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))
 
+    def matching(self, where):
+        return [row for row in self.rows if all(row[key] == str(value) for key, value in where.items())]
+
     def get(self, field, **where):
         """The field of the only row in which other fields are such; empty if there is no row."""
-        rows = [row for row in self.rows if all(row[key] == str(value) for key, value in where.items())]
+        rows = self.matching(where)
         if len(rows) > 1:
             sys.exit(f"tables: {self.name}: {len(rows)} rows for {where}")
         return rows[0][field] if rows else ""
 
     def first(self, field, **where):
         """The field of the first of several rows that were measured alike."""
-        return next((row[field] for row in self.rows if all(row[key] == str(value) for key, value in where.items())), "")
+        return next((row[field] for row in self.matching(where)), "")
 
 
 def rounded(figure, decimals):
@@ -130,12 +135,10 @@ def host_h200(folder):
 
 def labels_h200(folder, side, connectivities):
     f = Figures(folder, "cuda-labels.csv")
-    names = {"cells-10000": "10 000 cells", "cells-10000000": "10 million cells", "text": "text",
-             "values-4": "noise of 4 values"}
-    for image, name in names.items():
+    for image in "cells-10000", "cells-10000000", "text", "values-4":
         get = lambda group, field="ms", c=0: f.get(field, group=group, image=image, width=side, connectivity=c)
         times = lambda group: also(three(get(group)), f"{float(get(group)) / float(get(group, 'ms_binary')):.1f}")
-        yield [name, *(rounded(get("components", c=c), 2) for c in connectivities), times("distance"), times("nearest"),
+        yield [SHAPES[image], *(rounded(get("components", c=c), 2) for c in connectivities), times("distance"), times("nearest"),
                *(three(get(group)) for group in ("statistics", "contacts"))]
 
 
@@ -150,18 +153,19 @@ def worst_h200(folder):
 
 def bounds_h200(folder):
     """The kernels that take a tenth of a call or more."""
-    rows, before = Figures(folder, "cuda-bounds.csv").rows, None
-    for row in rows:
-        call = [row[key] for key in ("call", "image", "size")]
-        whole = sum(float(other["us"]) for other in rows if [other[key] for key in ("call", "image", "size")] == call)
-        if float(row["us"]) < whole / 10:
-            continue
-        issue, dram, l1, l2 = (int(row[key + "_percent"]) for key in ("issue", "dram", "l1", "l2"))
-        bound = "bytes" if max(dram, l2) >= 75 else "instructions" if issue >= 60 else "latency"
-        name = f"{call[0]}, {SHAPES.get(call[1], call[1])}, {call[2].replace('^2', '²').replace('^3', '³')}"
-        yield ["" if call == before else name, f"`{row['kernel']}`", f"{100 * float(row['us']) / whole:.0f} %",
-               *(f"{figure} %" for figure in (issue, dram, l2, l1)), bound]
-        before = call
+    rows = Figures(folder, "cuda-bounds.csv").rows
+    for (call, image, size), kernels in itertools.groupby(rows, lambda row: (row["call"], row["image"], row["size"])):
+        kernels = list(kernels)
+        whole = sum(float(kernel["us"]) for kernel in kernels)
+        name = f"{call}, {SHAPES[image]}, {size.replace('^2', '²').replace('^3', '³')}"
+        for kernel in kernels:
+            share = float(kernel["us"]) / whole
+            if share < 0.1:
+                continue
+            issue, dram, l2, l1 = (int(kernel[f"{unit}_percent"]) for unit in ("issue", "dram", "l2", "l1"))
+            bound = "bytes" if max(dram, l2) >= 75 else "instructions" if issue >= 60 else "latency"
+            yield [name, f"`{kernel['kernel']}`", *(f"{figure:.0f} %" for figure in (100 * share, issue, dram, l2, l1)), bound]
+            name = ""
 
 
 def small_h200(folder):
