@@ -140,9 +140,7 @@ struct LabelsAlongZ : CostPairs<2> {
         } else {
 #pragma unroll 1
             for (int i = 0; i < count; ++i) {
-                uint32_t pair = 0;
-#pragma unroll
-                for (int k = 0; k < TILE; ++k) pair = k == i ? best[k] : pair;
+                const uint32_t pair = word_at(best, i);
                 write_pixel(layout.output, x, y, row + i, pair & 0xffff, true, 0);
                 if (are_two) write_pixel(layout.output, x + 1, y, row + i, pair >> 16, true, 0);
             }

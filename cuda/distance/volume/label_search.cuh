@@ -54,6 +54,14 @@ __device__ inline RowWord run_word(const Columns &lines, int64_t image, int64_t 
     return word;
 }
 
+/// A voxel's word of a thread's tile, which stays in registers.
+__device__ inline uint32_t word_at(const uint32_t (&tile)[TILE], int i) {
+    uint32_t word = 0;
+#pragma unroll
+    for (int k = 0; k < TILE; ++k) word = k == i ? tile[k] : word;
+    return word;
+}
+
 /// Warp: tries the candidates up to `reach` voxels away, from the tile's own costs at `laid`, as far as any lane needs it.
 template <class Lines>
 __device__ void search_outward(const Lines &lines, const uint32_t (*laid)[WARP], int reach, uint32_t &worst,

@@ -150,11 +150,9 @@ struct SitesAlongZ : SiteLines<2, 0> {
         } else {
 #pragma unroll 1
             for (int i = 0; i < count; ++i) {
-                uint32_t one = 0;
-#pragma unroll
-                for (int k = 0; k < TILE; ++k) one = k == i ? best[k] : one;
+                const uint32_t key = word_at(best, i);
                 const int64_t z = row + i;
-                write_pixel(layout.output, x, y, z, one >> 16, true, site_of(one, plane_key(one, x, y, z), x, y, z));
+                write_pixel(layout.output, x, y, z, key >> 16, true, site_of(key, plane_key(key, x, y, z), x, y, z));
             }
         }
     }
