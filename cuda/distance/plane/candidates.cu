@@ -20,6 +20,7 @@
 //
 // Cost: some 100 instructions a column and strip; 3/16 of a byte a pixel out.
 #include "cuda/distance/plane/candidates.cuh"
+#include "cuda/distance/plane/coarse_envelope.cuh"
 #include "cuda/distance/plane/layout.h"
 #include "cuda/distance/plane/tuning.h"
 #include "cuda/runtime/launch.h"
@@ -28,63 +29,9 @@ namespace apsis::cuda::plane {
 
 namespace {
 
-constexpr int AHEAD = 4;  // columns whose words a thread loads at once
-constexpr int LIST_WARPS = LIST_THREADS / WARP;
+constexpr int AHEAD = 4;        // columns whose words a thread loads at once
 constexpr int MOST_DROPS = 16;  // on either side of a seam
-static_assert(WIDEST_ROW <= GROUP * GROUP * GROUP, "a word of CoarseEnvelope::left for 32 groups");
 static_assert(WIDEST_ROW < 1 << 16 && SEGMENT < 1 << 16, "two columns in a word");
-
-/// What a block counts for the summary of its strip: of a signed map a bit a band in which all pixels are sites; and how many
-/// candidates have two sites that count.
-struct ListTotals {
-    uint32_t all_site_bands;
-    int32_t two_sited;
-};
-
-/// The columns of a strip, or of a segment of it, in shared memory.
-struct StripList {
-    const Layout &layout;
-    ListTotals &list_totals;
-    int64_t image, number, first;  // the strip, and its first column
-    int32_t start, count;
-    int32_t *sites;               // [place]: of a column, see pack_site
-    uint32_t *kept;               // [group]: columns that may be nearest
-    uint32_t *with_inner_sites;   // [group]: columns with sites in the strip, which are not dropped
-    uint32_t *coarse_neighbours;  // [group]: the columns of the coarse envelope before and after it, and 1; 0 if there is none
-    uint32_t *all_sites;  // [group]: columns that are all sites: until the tree of groups and coarse_neighbours take the place
-    int32_t *bests;       // [group]: its column with the nearest sites, or -1; at last the place of its first candidate
-    int32_t groups;
-
-    static size_t bytes(int64_t columns) {
-        return static_cast<size_t>(ceil_div(columns, GROUP)) *
-               (GROUP * sizeof(int32_t) + 3 * sizeof(uint32_t) + sizeof(int32_t));
-    }
-    __device__ StripList(int32_t *shared, ListTotals &list_totals, const Layout &layout, int64_t image, int64_t number,
-                         int64_t first, int32_t count)
-        : layout(layout),
-          list_totals(list_totals),
-          image(image),
-          number(number),
-          first(first),
-          start(static_cast<int32_t>(number * STRIP)),
-          count(count),
-          sites(shared),
-          groups((count + GROUP - 1) / GROUP) {
-        kept = reinterpret_cast<uint32_t *>(sites + groups * GROUP);
-        with_inner_sites = kept + groups;
-        coarse_neighbours = all_sites = with_inner_sites + groups;
-        bests = reinterpret_cast<int32_t *>(coarse_neighbours + groups);
-    }
-    __device__ static int32_t place(int32_t x) { return spread_banks(x); }
-    __device__ bool is_kept(int32_t x) const { return x < count && (kept[x / GROUP] >> x % GROUP & 1) != 0; }
-    __device__ Column column(int32_t x) const { return Column(static_cast<float>(x), sites[place(x)]); }
-    __device__ MiddleColumn middle(int32_t x) const { return MiddleColumn(static_cast<float>(x), sites[place(x)]); }
-    /// Whether a warp's batch that begins with a group is its last one.
-    __device__ bool is_last(int32_t group) const { return group + AHEAD * LIST_WARPS >= groups; }
-    __device__ bool is_dominated(const Column &left, const MiddleColumn &middle, const Column &right) const {
-        return plane::is_dominated(layout.slack, left, middle, right);
-    }
-};
 
 /// The columns that a thread loads at once, one of each of its warp's groups, as they are stored; beyond the row's end, the
 /// row's last one.
@@ -95,7 +42,11 @@ struct ColumnBatch {
     __device__ ColumnBatch(const StripList &strip, const StripColumns<SIGNED> &columns, int32_t group) {
         const int32_t x = group * GROUP + static_cast<int32_t>(threadIdx.x) % WARP;
 #pragma unroll
-        for (int k = 0; k < AHEAD; ++k) stored[k] = columns.stored(strip.first + min(x + k * LIST_THREADS, strip.count - 1));
+        for (int k = 0; k < AHEAD; ++k) stored[k] = columns.stored(strip.first + min(x + k * strip.threads, strip.count - 1));
+    }
+    /// Whether a warp's batch that begins with a group is its last one.
+    __device__ static bool is_last(const StripList &strip, int32_t group) {
+        return group + AHEAD * strip.warps() >= strip.groups;
     }
 };
 
@@ -108,7 +59,7 @@ __device__ void classify_columns(const StripList &strip, const StripColumns<SIGN
     const uint32_t valid = layout.columns.filled(strip.number);
     const int lane = threadIdx.x % WARP;
 #pragma unroll
-    for (int k = 0; k < AHEAD; ++k, group += LIST_WARPS) {
+    for (int k = 0; k < AHEAD; ++k, group += strip.warps()) {
         if (group >= strip.groups) break;
         const int32_t x = group * GROUP + lane;
         const bool inside = x < strip.count;
@@ -142,7 +93,7 @@ __device__ void classify_columns(const StripList &strip, const StripColumns<SIGN
 __device__ void drop_interior(const StripList &strip, bool is_first, bool is_last) {
     uint32_t *const interiors =
         reinterpret_cast<uint32_t *>(strip.layout.interior_of(strip.image, strip.number)) + strip.first / GROUP;
-    const int32_t threads = blockDim.x;
+    const int32_t threads = strip.threads;
     // The last warps begin, since the first ones have more to do in prune_columns.
     for (int32_t group = threads - 1 - static_cast<int32_t>(threadIdx.x); group < strip.groups; group += threads) {
         const uint32_t all_sites = strip.all_sites[group];
@@ -152,42 +103,6 @@ __device__ void drop_interior(const StripList &strip, bool is_first, bool is_las
         strip.kept[group] &= ~interior, interiors[group] = interior;
     }
 }
-
-/// The envelope of the groups' best columns.
-struct CoarseEnvelope {
-    const int32_t *bests;
-    const uint32_t *left;  // [32 groups]: a bit for each group whose best column is on it
-    uint32_t words;        // a bit for each of `left` that is not 0
-
-    /// Warp.
-    __device__ CoarseEnvelope(const int32_t *bests, const uint32_t (&left)[GROUP])
-        : bests(bests),
-          left(left),
-          words(__ballot_sync(ALL_LANES, left[threadIdx.x % WARP])) {}
-
-    __device__ bool has(int32_t group) const { return left[group / 32] >> group % 32 & 1; }
-    /// The columns on it before and after those of a group; -1 if there is none.
-    __device__ int32_t before(int32_t group) const {
-        int32_t w = group / 32;
-        uint32_t mask = left[w] & ((1u << group % 32) - 1);
-        const uint32_t others = words & ((1u << w) - 1);
-        if (!mask && others) w = highest_bit(others), mask = left[w];
-        return mask ? bests[w * 32 + highest_bit(mask)] : -1;
-    }
-    __device__ int32_t after(int32_t group) const {
-        int32_t w = group / 32;
-        uint32_t mask = left[w] & ~1u << group % 32;
-        const uint32_t others = words & ~1u << w;
-        if (!mask && others) w = lowest_bit(others), mask = left[w];
-        return mask ? bests[w * 32 + lowest_bit(mask)] : -1;
-    }
-    /// Whether two columns on it dominate a group's best one.
-    __device__ bool dominates(const StripList &strip, int32_t group) const {
-        const int32_t on_left = before(group), on_right = after(group);
-        return on_left >= 0 && on_right >= 0 &&
-               strip.is_dominated(strip.column(on_left), strip.middle(bests[group]), strip.column(on_right));
-    }
-};
 
 /// Warp: the columns of a group's `some`, one a lane, that do not lie above the envelope of the groups' best ones.  It is given
 /// by the group's `own` column there and the columns before and after that; -1 where there is none.
@@ -199,67 +114,10 @@ __device__ uint32_t drop_above_envelope(const StripList &strip, int32_t own, int
     return some & ~__ballot_sync(ALL_LANES, dominated);
 }
 
-/// The groups of which a thread has the best columns.
-constexpr int GROUPS_EACH = (WIDEST_ROW / GROUP + LIST_THREADS - 1) / LIST_THREADS;
-__device__ inline int32_t group_of_thread(int k) { return static_cast<int32_t>(threadIdx.x) + k * LIST_THREADS; }
-
-/// Block: finds the envelope of the groups' best columns, and each group's neighbours there.  As in join_levels the best of
-/// many groups come first, in one warp down to the best of 32 groups.  So a dent is cleared whatever its width and place, and
-/// few columns are left too many.
-__device__ CoarseEnvelope find_coarse_envelope(const StripList &strip) {
-    constexpr uint32_t GROUP_BITS = 10, MOST = (1u << (32 - GROUP_BITS)) - 1;
-    static_assert(WIDEST_ROW / GROUP <= 1 << GROUP_BITS);
-    __shared__ uint32_t left[2][GROUP], best_of_words[GROUP];  // of 32 groups each
-    const int lane = threadIdx.x % WARP;
-    int level[GROUPS_EACH];
-#pragma unroll
-    for (int k = 0; k < GROUPS_EACH; ++k) {
-        const int32_t group = group_of_thread(k), column = group < strip.groups ? strip.bests[group] : -1;
-        uint32_t best =
-            column < 0 ? ~0u : min(way_to_middle(strip.sites[StripList::place(column)]), MOST) << GROUP_BITS | group;
-        level[k] = find_level(best);
-        if (column < 0) level[k] = -1;
-        if (lane == 0) best_of_words[group / 32] = best;
-    }
-    __syncthreads();
-    if (threadIdx.x < WARP) {
-        const uint32_t mine = best_of_words[lane], group = mine & ((1u << GROUP_BITS) - 1);
-        const bool is_any = mine != ~0u;
-        uint32_t best = mine;
-        const int word_level = find_level(best);
-        const uint32_t on =
-            join_levels(strip.layout.slack, is_any ? word_level : -1, strip.middle(is_any ? strip.bests[group] : 0));
-        left[0][lane] = on >> lane & 1 ? 1u << group % 32 : 0, left[1][lane] = 0;
-    }
-    __syncthreads();
-    // In odd turns the columns of a level join, in even ones all are compared.
-    for (int turn = 2 * 4 + 1; turn >= 0; --turn) {
-        const bool joins = turn % 2 != 0;
-        const CoarseEnvelope coarse(strip.bests, left[joins ? 0 : 1]);
-        uint32_t *const next = left[joins ? 1 : 0];
-#pragma unroll
-        for (int k = 0; k < GROUPS_EACH; ++k) {
-            const int32_t group = group_of_thread(k);
-            if (group - lane >= strip.groups) break;
-            const bool asked = joins ? level[k] == turn / 2 : coarse.has(group);
-            const uint32_t dominated = __ballot_sync(ALL_LANES, asked && coarse.dominates(strip, group));
-            const uint32_t on = joins ? coarse.left[group / 32] | __ballot_sync(ALL_LANES, asked) : coarse.left[group / 32];
-            if (lane == 0) next[group / 32] = on & ~dominated;
-        }
-        __syncthreads();
-    }
-    const CoarseEnvelope coarse(strip.bests, left[0]);
-    for (int32_t group = threadIdx.x; group < strip.groups; group += blockDim.x)
-        strip.coarse_neighbours[group] =
-            static_cast<uint32_t>(coarse.before(group) + 1) | static_cast<uint32_t>(coarse.after(group) + 1) << 16;
-    __syncthreads();
-    return coarse;
-}
-
 /// Block: drops columns that lie above the envelope of the groups' best ones, then columns above their group's envelope.
 __device__ void prune_columns(const StripList &strip) {
     const CoarseEnvelope coarse = find_coarse_envelope(strip);
-    for (int32_t group = warp_in_block(); group < strip.groups; group += LIST_WARPS) {
+    for (int32_t group = warp_in_block(); group < strip.groups; group += strip.warps()) {
         const uint32_t kept = strip.kept[group], with_inner_sites = strip.with_inner_sites[group],
                        coarse_neighbours = strip.coarse_neighbours[group];
         if (!(kept & ~with_inner_sites)) continue;
@@ -280,7 +138,7 @@ __device__ void prune_columns(const StripList &strip) {
 __device__ void prune_seams(const StripList &strip) {
     const int lane = threadIdx.x % WARP;
     const bool on_left = lane % 2 == 0;  // such a lane's group is reversed: its last column is the first from the seam
-    for (int32_t turn = static_cast<int32_t>(threadIdx.x) - lane; turn / 2 < strip.groups; turn += blockDim.x) {
+    for (int32_t turn = static_cast<int32_t>(threadIdx.x) - lane; turn / 2 < strip.groups; turn += strip.threads) {
         int32_t group = (turn + lane + 1) / 2;
         while (!on_left && group < strip.groups && !strip.kept[group]) ++group;
         const auto from_seam = [&](const uint32_t *columns) {
@@ -314,14 +172,14 @@ __device__ int32_t place_groups(const StripList &strip) {
     __shared__ int32_t totals[GROUP];  // of 32 groups each
     const int lane = threadIdx.x % WARP;
     const int32_t blocks = (strip.groups + WARP - 1) / WARP, end = blocks * WARP;
-    for (int32_t group = threadIdx.x; group < end; group += blockDim.x) {
+    for (int32_t group = threadIdx.x; group < end; group += strip.threads) {
         const int32_t mine = group < strip.groups ? __popc(strip.kept[group]) : 0, sum = sum_up_to(mine);
         if (group < strip.groups) strip.bests[group] = sum - mine;
         if (lane == WARP - 1) totals[group / WARP] = sum;
     }
     __syncthreads();
     const int32_t total = lane < blocks ? totals[lane] : 0, sum = sum_up_to(total);
-    for (int32_t group = threadIdx.x; group < end; group += blockDim.x) {
+    for (int32_t group = threadIdx.x; group < end; group += strip.threads) {
         const int32_t before = __shfl_sync(ALL_LANES, sum - total, group / WARP);
         if (group < strip.groups) strip.bests[group] += before;
     }
@@ -337,7 +195,7 @@ __device__ int32_t write_list(const StripList &strip, const StripColumns<SIGNED>
     uint32_t *const carry_distances = layout.carry_distances_of(strip.image, strip.number);
     uint32_t *const site_words = layout.site_words_of(strip.image, strip.number);
     uint16_t *const places = CUT ? layout.places_of(strip.image, strip.number) + strip.first / GROUP : nullptr;
-    const int32_t total = place_groups(strip), threads = blockDim.x;
+    const int32_t total = place_groups(strip), threads = strip.threads;
     if (CUT)
         for (int32_t group = threadIdx.x; group < strip.groups; group += threads)
             places[group] = static_cast<uint16_t>(strip.bests[group]);
@@ -375,8 +233,8 @@ __device__ StripSummary summarize(const StripList &strip, int32_t count) {
 }
 
 /// A block takes a strip, or a segment of one.
-template <bool CUT, bool SIGNED>
-__global__ void __launch_bounds__(LIST_THREADS, 3) list_strips(Layout layout) {
+template <bool CUT, bool SIGNED, int THREADS>
+__global__ void __launch_bounds__(THREADS, THREADS == LIST_THREADS ? 3 : 1) list_strips(Layout layout) {
     wait_for_kernel_before();
     extern __shared__ int32_t shared[];
     const Columns &columns = layout.columns;
@@ -386,7 +244,7 @@ __global__ void __launch_bounds__(LIST_THREADS, 3) list_strips(Layout layout) {
     const int64_t first = segment * SEGMENT, count = CUT ? min(columns.count - first, int64_t(SEGMENT)) : columns.count;
     __shared__ ListTotals list_totals;
     if (threadIdx.x == 0) list_totals = {SIGNED ? ~0u : 0, 0};
-    const StripList strip(shared, list_totals, layout, image, number, first, static_cast<int32_t>(count));
+    const StripList strip(shared, list_totals, layout, image, number, first, static_cast<int32_t>(count), THREADS);
     const StripColumns<SIGNED> stored(columns, image, number);
     int32_t group = warp_in_block();
     ColumnBatch batch(strip, stored, group);  // loaded before it is clear whether the strip has a list
@@ -396,8 +254,8 @@ __global__ void __launch_bounds__(LIST_THREADS, 3) list_strips(Layout layout) {
         return;
     }
     uint32_t mine = ~0u;
-    while (classify_columns<CUT>(strip, stored, batch, group, mine), !strip.is_last(group))
-        batch = ColumnBatch(strip, stored, group += AHEAD * LIST_WARPS);
+    while (classify_columns<CUT>(strip, stored, batch, group, mine), !ColumnBatch::is_last(strip, group))
+        batch = ColumnBatch(strip, stored, group += AHEAD * strip.warps());
     __syncthreads();
     if (SIGNED && !CUT) {
         const uint32_t open = any_of_warp(~mine);
@@ -418,11 +276,17 @@ __global__ void __launch_bounds__(LIST_THREADS, 3) list_strips(Layout layout) {
 size_t list_bytes(int64_t columns) { return StripList::bytes(columns); }
 
 void list_candidates(const Plan &plan, const Layout &layout, cudaStream_t stream) {
-    const bool is_signed = layout.output.is_signed;
-    const auto kernel = plan.is_cut ? is_signed ? list_strips<true, true> : list_strips<true, false>
-                        : is_signed ? list_strips<false, true>
-                                    : list_strips<false, false>;
-    launch(plan.list, kernel, early(stream), layout);
+    const auto list = [&](auto is_signed, auto threads) {
+        const auto kernel = plan.is_cut ? list_strips<true, is_signed, threads> : list_strips<false, is_signed, threads>;
+        launch(plan.list, kernel, early(stream), layout);
+    };
+    const auto list_by = [&](auto threads) {
+        layout.output.is_signed ? list(std::true_type(), threads) : list(std::false_type(), threads);
+    };
+    if (plan.list.threads.x == LIST_THREADS)
+        list_by(std::integral_constant<int, LIST_THREADS>());
+    else
+        list_by(std::integral_constant<int, MOST_LIST_THREADS>());
 }
 
 }  // namespace apsis::cuda::plane

@@ -90,34 +90,6 @@ __device__ inline int best_of(uint32_t lanes, int32_t packed) {
     return lanes ? static_cast<int>(least % WARP) : -1;
 }
 
-/// Warp: reduces `best` to the least of all lanes.  Returns at how many levels, of 2, 4, 8, 16 and 32 lanes side by side, this
-/// lane's was the least.
-__device__ inline int find_level(uint32_t &best) {
-    const uint32_t mine = best;
-    int level = 0;
-#pragma unroll
-    for (int away = 1; away < WARP; away *= 2) best = min(best, __shfl_xor_sync(ALL_LANES, best, away)), level += best == mine;
-    return level;
-}
-
-/// Warp: a bit for each lane whose column is on the envelope of all.  The column that is best of all comes first, then those
-/// that are the best of half of the lanes, and so on.  At each level the new ones join unless old ones dominate them, and then
-/// all are compared with their neighbours.
-__device__ inline uint32_t join_levels(float slack, int level, const MiddleColumn &mine) {
-    const int lane = threadIdx.x % WARP;
-    uint32_t left = 0;
-    for (int turn = 2 * 5 + 1; turn >= 0; --turn) {
-        const bool joins = turn % 2 != 0, asked = joins ? level == turn / 2 : left >> lane & 1;
-        const uint32_t before = left & ((1u << lane) - 1), after = left & ~1u << lane;
-        const int32_t on_left = before ? highest_bit(before) : lane, on_right = after ? lowest_bit(after) : lane;
-        const Column one(__shfl_sync(ALL_LANES, mine.x, on_left), __shfl_sync(ALL_LANES, mine.site, on_left));
-        const Column other(__shfl_sync(ALL_LANES, mine.x, on_right), __shfl_sync(ALL_LANES, mine.site, on_right));
-        const bool dominated = before && after && is_dominated(slack, one, mine, other);
-        left = joins ? left | __ballot_sync(ALL_LANES, asked && !dominated) : __ballot_sync(ALL_LANES, asked && !dominated);
-    }
-    return left;
-}
-
 /// Packs a column's sites that count in the strip that begins at row `start`: see pack_site.  Half the sum of their rows is the
 /// middle between the sites before and after the strip: rows above it are nearer to the site before, rows below it to the site
 /// after.
