@@ -29,7 +29,8 @@ namespace apsis::cuda::plane {
 
 namespace {
 
-constexpr int AHEAD = 4;        // columns whose words a thread loads at once
+constexpr int AHEAD = 4;  // columns whose words a thread loads at once
+constexpr int LIST_WARPS = LIST_THREADS / WARP;
 constexpr int MOST_DROPS = 16;  // on either side of a seam
 static_assert(WIDEST_ROW < 1 << 16 && SEGMENT < 1 << 16, "two columns in a word");
 
@@ -42,12 +43,10 @@ struct ColumnBatch {
     __device__ ColumnBatch(const StripList &strip, const StripColumns<SIGNED> &columns, int32_t group) {
         const int32_t x = group * GROUP + static_cast<int32_t>(threadIdx.x) % WARP;
 #pragma unroll
-        for (int k = 0; k < AHEAD; ++k) stored[k] = columns.stored(strip.first + min(x + k * strip.threads, strip.count - 1));
+        for (int k = 0; k < AHEAD; ++k) stored[k] = columns.stored(strip.first + min(x + k * LIST_THREADS, strip.count - 1));
     }
     /// Whether a warp's batch that begins with a group is its last one.
-    __device__ static bool is_last(const StripList &strip, int32_t group) {
-        return group + AHEAD * strip.warps() >= strip.groups;
-    }
+    __device__ static bool is_last(const StripList &strip, int32_t group) { return group + AHEAD * LIST_WARPS >= strip.groups; }
 };
 
 /// Warp: packs the sites of a batch, which begins with a group, and finds the masks of its groups.  Of a signed map `all` loses
@@ -59,7 +58,7 @@ __device__ void classify_columns(const StripList &strip, const StripColumns<SIGN
     const uint32_t valid = layout.columns.filled(strip.number);
     const int lane = threadIdx.x % WARP;
 #pragma unroll
-    for (int k = 0; k < AHEAD; ++k, group += strip.warps()) {
+    for (int k = 0; k < AHEAD; ++k, group += LIST_WARPS) {
         if (group >= strip.groups) break;
         const int32_t x = group * GROUP + lane;
         const bool inside = x < strip.count;
@@ -93,9 +92,8 @@ __device__ void classify_columns(const StripList &strip, const StripColumns<SIGN
 __device__ void drop_interior(const StripList &strip, bool is_first, bool is_last) {
     uint32_t *const interiors =
         reinterpret_cast<uint32_t *>(strip.layout.interior_of(strip.image, strip.number)) + strip.first / GROUP;
-    const int32_t threads = strip.threads;
     // The last warps begin, since the first ones have more to do in prune_columns.
-    for (int32_t group = threads - 1 - static_cast<int32_t>(threadIdx.x); group < strip.groups; group += threads) {
+    for (int32_t group = LIST_THREADS - 1 - static_cast<int32_t>(threadIdx.x); group < strip.groups; group += LIST_THREADS) {
         const uint32_t all_sites = strip.all_sites[group];
         const uint32_t before = group > 0 ? strip.all_sites[group - 1] : is_first ? ~0u : 0;
         const uint32_t after = group + 1 < strip.groups ? strip.all_sites[group + 1] : is_last ? ~0u : 0;
@@ -117,7 +115,7 @@ __device__ uint32_t drop_above_envelope(const StripList &strip, int32_t own, int
 /// Block: drops columns that lie above the envelope of the groups' best ones, then columns above their group's envelope.
 __device__ void prune_columns(const StripList &strip) {
     const CoarseEnvelope coarse = find_coarse_envelope(strip);
-    for (int32_t group = warp_in_block(); group < strip.groups; group += strip.warps()) {
+    for (int32_t group = warp_in_block(); group < strip.groups; group += LIST_WARPS) {
         const uint32_t kept = strip.kept[group], with_inner_sites = strip.with_inner_sites[group],
                        coarse_neighbours = strip.coarse_neighbours[group];
         if (!(kept & ~with_inner_sites)) continue;
@@ -138,7 +136,7 @@ __device__ void prune_columns(const StripList &strip) {
 __device__ void prune_seams(const StripList &strip) {
     const int lane = threadIdx.x % WARP;
     const bool on_left = lane % 2 == 0;  // such a lane's group is reversed: its last column is the first from the seam
-    for (int32_t turn = static_cast<int32_t>(threadIdx.x) - lane; turn / 2 < strip.groups; turn += strip.threads) {
+    for (int32_t turn = static_cast<int32_t>(threadIdx.x) - lane; turn / 2 < strip.groups; turn += LIST_THREADS) {
         int32_t group = (turn + lane + 1) / 2;
         while (!on_left && group < strip.groups && !strip.kept[group]) ++group;
         const auto from_seam = [&](const uint32_t *columns) {
@@ -172,14 +170,14 @@ __device__ int32_t place_groups(const StripList &strip) {
     __shared__ int32_t totals[GROUP];  // of 32 groups each
     const int lane = threadIdx.x % WARP;
     const int32_t blocks = (strip.groups + WARP - 1) / WARP, end = blocks * WARP;
-    for (int32_t group = threadIdx.x; group < end; group += strip.threads) {
+    for (int32_t group = threadIdx.x; group < end; group += LIST_THREADS) {
         const int32_t mine = group < strip.groups ? __popc(strip.kept[group]) : 0, sum = sum_up_to(mine);
         if (group < strip.groups) strip.bests[group] = sum - mine;
         if (lane == WARP - 1) totals[group / WARP] = sum;
     }
     __syncthreads();
     const int32_t total = lane < blocks ? totals[lane] : 0, sum = sum_up_to(total);
-    for (int32_t group = threadIdx.x; group < end; group += strip.threads) {
+    for (int32_t group = threadIdx.x; group < end; group += LIST_THREADS) {
         const int32_t before = __shfl_sync(ALL_LANES, sum - total, group / WARP);
         if (group < strip.groups) strip.bests[group] += before;
     }
@@ -195,20 +193,21 @@ __device__ int32_t write_list(const StripList &strip, const StripColumns<SIGNED>
     uint32_t *const carry_distances = layout.carry_distances_of(strip.image, strip.number);
     uint32_t *const site_words = layout.site_words_of(strip.image, strip.number);
     uint16_t *const places = CUT ? layout.places_of(strip.image, strip.number) + strip.first / GROUP : nullptr;
-    const int32_t total = place_groups(strip), threads = strip.threads;
+    const int32_t total = place_groups(strip);
     if (CUT)
-        for (int32_t group = threadIdx.x; group < strip.groups; group += threads)
+        for (int32_t group = threadIdx.x; group < strip.groups; group += LIST_THREADS)
             places[group] = static_cast<uint16_t>(strip.bests[group]);
     int32_t two_sited = 0;
-    for (int32_t turn = threadIdx.x; turn < strip.count; turn += AHEAD * threads) {
+    for (int32_t turn = threadIdx.x; turn < strip.count; turn += AHEAD * LIST_THREADS) {
         Sites stored[AHEAD];
 #pragma unroll
         for (int k = 0; k < AHEAD; ++k) {
-            if (!CUT && strip.is_kept(turn + k * threads)) stored[k] = columns.stored(strip.first + turn + k * threads);
+            if (!CUT && strip.is_kept(turn + k * LIST_THREADS))
+                stored[k] = columns.stored(strip.first + turn + k * LIST_THREADS);
         }
 #pragma unroll
         for (int k = 0; k < AHEAD; ++k) {
-            const int32_t x = turn + k * threads;
+            const int32_t x = turn + k * LIST_THREADS;
             if (!strip.is_kept(x)) continue;
             const int32_t place = strip.bests[x / GROUP] + __popc(strip.kept[x / GROUP] & ((1u << x % GROUP) - 1));
             list[place] = static_cast<uint16_t>(x);
@@ -233,8 +232,8 @@ __device__ StripSummary summarize(const StripList &strip, int32_t count) {
 }
 
 /// A block takes a strip, or a segment of one.
-template <bool CUT, bool SIGNED, int THREADS>
-__global__ void __launch_bounds__(THREADS, THREADS == LIST_THREADS ? 3 : 1) list_strips(Layout layout) {
+template <bool CUT, bool SIGNED>
+__global__ void __launch_bounds__(LIST_THREADS, 3) list_strips(Layout layout) {
     wait_for_kernel_before();
     extern __shared__ int32_t shared[];
     const Columns &columns = layout.columns;
@@ -244,7 +243,7 @@ __global__ void __launch_bounds__(THREADS, THREADS == LIST_THREADS ? 3 : 1) list
     const int64_t first = segment * SEGMENT, count = CUT ? min(columns.count - first, int64_t(SEGMENT)) : columns.count;
     __shared__ ListTotals list_totals;
     if (threadIdx.x == 0) list_totals = {SIGNED ? ~0u : 0, 0};
-    const StripList strip(shared, list_totals, layout, image, number, first, static_cast<int32_t>(count), THREADS);
+    const StripList strip(shared, list_totals, layout, image, number, first, static_cast<int32_t>(count));
     const StripColumns<SIGNED> stored(columns, image, number);
     int32_t group = warp_in_block();
     ColumnBatch batch(strip, stored, group);  // loaded before it is clear whether the strip has a list
@@ -255,7 +254,7 @@ __global__ void __launch_bounds__(THREADS, THREADS == LIST_THREADS ? 3 : 1) list
     }
     uint32_t mine = ~0u;
     while (classify_columns<CUT>(strip, stored, batch, group, mine), !ColumnBatch::is_last(strip, group))
-        batch = ColumnBatch(strip, stored, group += AHEAD * strip.warps());
+        batch = ColumnBatch(strip, stored, group += AHEAD * LIST_WARPS);
     __syncthreads();
     if (SIGNED && !CUT) {
         const uint32_t open = any_of_warp(~mine);
@@ -276,17 +275,11 @@ __global__ void __launch_bounds__(THREADS, THREADS == LIST_THREADS ? 3 : 1) list
 size_t list_bytes(int64_t columns) { return StripList::bytes(columns); }
 
 void list_candidates(const Plan &plan, const Layout &layout, cudaStream_t stream) {
-    const auto list = [&](auto is_signed, auto threads) {
-        const auto kernel = plan.is_cut ? list_strips<true, is_signed, threads> : list_strips<false, is_signed, threads>;
-        launch(plan.list, kernel, early(stream), layout);
-    };
-    const auto list_by = [&](auto threads) {
-        layout.output.is_signed ? list(std::true_type(), threads) : list(std::false_type(), threads);
-    };
-    if (plan.list.threads.x == LIST_THREADS)
-        list_by(std::integral_constant<int, LIST_THREADS>());
-    else
-        list_by(std::integral_constant<int, MOST_LIST_THREADS>());
+    const bool is_signed = layout.output.is_signed;
+    const auto kernel = plan.is_cut ? is_signed ? list_strips<true, true> : list_strips<true, false>
+                        : is_signed ? list_strips<false, true>
+                                    : list_strips<false, false>;
+    launch(plan.list, kernel, early(stream), layout);
 }
 
 }  // namespace apsis::cuda::plane

@@ -25,7 +25,6 @@ struct StripList {
     ListTotals &list_totals;
     int64_t image, number, first;  // the strip, and its first column
     int32_t start, count;
-    int32_t threads;              // of the block
     int32_t *sites;               // [place]: of a column, see pack_site
     uint32_t *kept;               // [group]: columns that may be nearest
     uint32_t *with_inner_sites;   // [group]: columns with sites in the strip, which are not dropped
@@ -39,7 +38,7 @@ struct StripList {
                (GROUP * sizeof(int32_t) + 3 * sizeof(uint32_t) + sizeof(int32_t));
     }
     __device__ StripList(int32_t *shared, ListTotals &list_totals, const Layout &layout, int64_t image, int64_t number,
-                         int64_t first, int32_t count, int32_t threads)
+                         int64_t first, int32_t count)
         : layout(layout),
           list_totals(list_totals),
           image(image),
@@ -47,7 +46,6 @@ struct StripList {
           first(first),
           start(static_cast<int32_t>(number * STRIP)),
           count(count),
-          threads(threads),
           sites(shared),
           groups((count + GROUP - 1) / GROUP) {
         kept = reinterpret_cast<uint32_t *>(sites + groups * GROUP);
@@ -59,7 +57,6 @@ struct StripList {
     __device__ bool is_kept(int32_t x) const { return x < count && (kept[x / GROUP] >> x % GROUP & 1) != 0; }
     __device__ Column column(int32_t x) const { return Column(static_cast<float>(x), sites[place(x)]); }
     __device__ MiddleColumn middle(int32_t x) const { return MiddleColumn(static_cast<float>(x), sites[place(x)]); }
-    __device__ int32_t warps() const { return threads / WARP; }
     __device__ bool is_dominated(const Column &left, const MiddleColumn &middle, const Column &right) const {
         return plane::is_dominated(layout.slack, left, middle, right);
     }
@@ -142,11 +139,9 @@ struct CoarseEnvelope {
     }
 };
 
-/// The groups of which a thread has the best columns, at most.
+/// The groups of which a thread has the best columns.
 constexpr int GROUPS_EACH = (WIDEST_ROW / GROUP + LIST_THREADS - 1) / LIST_THREADS;
-__device__ inline int32_t group_of_thread(const StripList &strip, int k) {
-    return static_cast<int32_t>(threadIdx.x) + k * strip.threads;
-}
+__device__ inline int32_t group_of_thread(int k) { return static_cast<int32_t>(threadIdx.x) + k * LIST_THREADS; }
 
 /// Block: joins the groups' best columns: a bit for each group whose best one may be on the envelope of all, a word for 32.  First
 /// comes the envelope of the best columns of 32 groups each, in one warp.  Then each warp finds that of 32 groups between their
@@ -160,7 +155,7 @@ __device__ void join_bests(const StripList &strip, uint32_t (&joined)[GROUP]) {
     int level[GROUPS_EACH];
 #pragma unroll
     for (int k = 0; k < GROUPS_EACH; ++k) {
-        const int32_t group = group_of_thread(strip, k), column = group < strip.groups ? strip.bests[group] : -1;
+        const int32_t group = group_of_thread(k), column = group < strip.groups ? strip.bests[group] : -1;
         if (group >= GROUP * GROUP) break;
         uint32_t best = ~0u;
         if (column >= 0) best = min(way_to_middle(strip.sites[StripList::place(column)]), MOST) << GROUP_BITS | group;
@@ -180,7 +175,7 @@ __device__ void join_bests(const StripList &strip, uint32_t (&joined)[GROUP]) {
     __syncthreads();
 #pragma unroll
     for (int k = 0; k < GROUPS_EACH; ++k) {
-        const int32_t group = group_of_thread(strip, k), word = group / 32;
+        const int32_t group = group_of_thread(k), word = group / 32;
         if (word * 32 >= strip.groups) break;
         const uint32_t before = top & ((1u << word) - 1), after = top & ~1u << word;
         OuterColumns outer;
@@ -206,11 +201,11 @@ __device__ CoarseEnvelope find_coarse_envelope(const StripList &strip) {
     bool any = true;
     for (int32_t away = max(strip.groups / 32, 1); any; away = max(away / 4, 1), now = 1 - now) {
         any = away > 1;
-        if (group_of_thread(strip, 0) - lane < strip.groups) {  // else the warp has no group
+        if (group_of_thread(0) - lane < strip.groups) {  // else the warp has no group
             const CoarseEnvelope coarse(strip.bests, left[now]);
 #pragma unroll
             for (int k = 0; k < GROUPS_EACH; ++k) {
-                const int32_t group = group_of_thread(strip, k), word = group / 32;
+                const int32_t group = group_of_thread(k), word = group / 32;
                 if (word * 32 >= strip.groups) break;
                 const bool dominated = coarse.has(group) && coarse.dominates(strip, group, away);
                 const uint32_t on = coarse.left[word] & ~__ballot_sync(ALL_LANES, dominated);
@@ -221,7 +216,7 @@ __device__ CoarseEnvelope find_coarse_envelope(const StripList &strip) {
         any = __syncthreads_or(any);
     }
     const CoarseEnvelope coarse(strip.bests, left[now]);
-    for (int32_t group = threadIdx.x; group < strip.groups; group += strip.threads)
+    for (int32_t group = threadIdx.x; group < strip.groups; group += LIST_THREADS)
         strip.coarse_neighbours[group] =
             static_cast<uint32_t>(coarse.before(group) + 1) | static_cast<uint32_t>(coarse.after(group) + 1) << 16;
     __syncthreads();

@@ -87,8 +87,7 @@ Launch near_launch(const Plan &plan, const Layout &layout) {
 
 Launch list_launch(const Plan &plan, const Layout &layout) {
     const int64_t lists = layout.count_strips() * layout.segments(), width = layout.columns.count;
-    const int threads = lists <= FEW_LISTS ? MOST_LIST_THREADS : LIST_THREADS;
-    return {"list_strips", lists, threads, list_bytes(plan.is_cut ? std::min<int64_t>(width, SEGMENT) : width)};
+    return {"list_strips", lists, LIST_THREADS, list_bytes(plan.is_cut ? std::min<int64_t>(width, SEGMENT) : width)};
 }
 
 void plan_whole_rows(Plan &plan, const Layout &layout, const Limits &limits) {

@@ -35,9 +35,6 @@ constexpr int LABEL_SPAN = 256;
 constexpr int LABEL_REACH = 448;
 
 constexpr int LIST_THREADS = 512;  // of a block: three such blocks fill a multiprocessor's registers and shared memory
-// Where there is hardly a block for a multiprocessor, it has more threads.
-constexpr int MOST_LIST_THREADS = 1024;
-constexpr int64_t FEW_LISTS = 160;
 
 constexpr int THREADS = 512;   // at most, of a block of the envelope: two blocks, of rows up to 16384, fill the shared memory
 constexpr int TILES_EACH = 2;  // that a thread finishes in a shorter row
