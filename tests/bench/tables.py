@@ -16,7 +16,8 @@ import papers
 
 SHAPES = {**papers.IMAGES, "disc": "disc (3-D: ball)", "blobs": "blobs", "pixel-disc": "disc about a pixel", "ring": "ring",
           "single": "single site", "diagonal": "diagonal", "left-strip": "left strip", "text": "text", "full": "full",
-          "row": "one row", "spiral": "spiral", "comb": "comb", "empty": "empty", "cells-10000": "10 000 cells",
+          "row": "one row", "spiral": "spiral", "comb": "comb", "maze": "maze", "empty": "empty",
+          "cells-10000": "10 000 cells",
           "cells-10000000": "10 million cells", "values-4": "noise of 4 values",
           **{f"grain4-0.{n}": f"noise {n}0 %, grain 4" for n in range(1, 10)}}
 PLANES = ["noise-0.0001", "noise-0.01", "noise-0.1", "noise-0.3", "noise-0.5", "noise-0.7", "noise-0.9", "blobs", "disc",
@@ -157,7 +158,7 @@ def bounds_h200(folder):
     for (call, image, size), kernels in itertools.groupby(rows, lambda row: (row["call"], row["image"], row["size"])):
         kernels = list(kernels)
         whole = sum(float(kernel["us"]) for kernel in kernels)
-        name = f"{call}, {SHAPES[image]}, {size.replace('^2', '²').replace('^3', '³')}"
+        name = f"{call}, {SHAPES[image]}, {size.replace('^2', '²').replace('^3', '³').replace(' x ', ' × ')}"
         for kernel in kernels:
             share = float(kernel["us"]) / whole
             if share < 0.1:
