@@ -143,9 +143,9 @@ struct CoarseEnvelope {
 constexpr int GROUPS_EACH = (WIDEST_ROW / GROUP + LIST_THREADS - 1) / LIST_THREADS;
 __device__ inline int32_t group_of_thread(int k) { return static_cast<int32_t>(threadIdx.x) + k * LIST_THREADS; }
 
-/// Block: joins the groups' best columns: a bit for each group whose best one may be on the envelope of all, a word for 32.  First
-/// comes the envelope of the best columns of 32 groups each, in one warp.  Then each warp finds that of 32 groups between their
-/// neighbours on the first.
+/// Block: joins the groups' best columns: a bit for each group whose best one may be on the envelope of all, a word for 32
+/// groups.  First comes the envelope of the best columns of 32 groups each, in one warp.  Then each warp finds that of 32 groups
+/// between their neighbours on the first.
 __device__ void join_bests(const StripList &strip, uint32_t (&joined)[GROUP]) {
     constexpr uint32_t GROUP_BITS = 10, MOST = (1u << (32 - GROUP_BITS)) - 1;
     static_assert(WIDEST_ROW / GROUP <= 1 << GROUP_BITS);
@@ -156,7 +156,6 @@ __device__ void join_bests(const StripList &strip, uint32_t (&joined)[GROUP]) {
 #pragma unroll
     for (int k = 0; k < GROUPS_EACH; ++k) {
         const int32_t group = group_of_thread(k), column = group < strip.groups ? strip.bests[group] : -1;
-        if (group >= GROUP * GROUP) break;
         uint32_t best = ~0u;
         if (column >= 0) best = min(way_to_middle(strip.sites[StripList::place(column)]), MOST) << GROUP_BITS | group;
         if (group - lane < strip.groups) level[k] = find_level(best);
@@ -188,9 +187,9 @@ __device__ void join_bests(const StripList &strip, uint32_t (&joined)[GROUP]) {
     __syncthreads();
 }
 
-/// Block: finds the envelope of the groups' best columns, and each group's neighbours there.  Those that were joined are compared
-/// until no column's neighbours dominate it.  As in envelope_of, more distant ones come first: two neighbours may fail to
-/// dominate what lies above the envelope where one of them is above it in the first row and the other one in the last.
+/// Block: finds the envelope of the groups' best columns, and each group's neighbours there.  Those that were joined are
+/// compared until no column's neighbours dominate it.  As in envelope_of, more distant ones come first: two neighbours may fail
+/// to dominate what lies above the envelope where one of them is above it in the first row and the other one in the last.
 /// Each turn needs a barrier, which is what a narrow row waits for: two or three turns, and in the widest dents some ten.
 __device__ CoarseEnvelope find_coarse_envelope(const StripList &strip) {
     __shared__ uint32_t left[2][GROUP];
