@@ -17,8 +17,7 @@ import papers
 SHAPES = {**papers.IMAGES, "disc": "disc (3-D: ball)", "blobs": "blobs", "pixel-disc": "disc about a pixel", "ring": "ring",
           "single": "single site", "diagonal": "diagonal", "left-strip": "left strip", "text": "text", "full": "full",
           "row": "one row", "spiral": "spiral", "comb": "comb", "maze": "maze", "empty": "empty",
-          "cells-10000": "10 000 cells",
-          "cells-10000000": "10 million cells", "values-4": "noise of 4 values",
+          "cells-10000": "10 000 cells", "cells-10000000": "10 million cells", "values-4": "noise of 4 values",
           **{f"grain4-0.{n}": f"noise {n}0 %, grain 4" for n in range(1, 10)}}
 PLANES = ["noise-0.0001", "noise-0.01", "noise-0.1", "noise-0.3", "noise-0.5", "noise-0.7", "noise-0.9", "blobs", "disc",
           "pixel-disc", "ring", "single", "diagonal", "left-strip", "text", "full", "row"]
@@ -139,7 +138,8 @@ def labels_h200(folder, side, connectivities):
     for image in "cells-10000", "cells-10000000", "text", "values-4":
         get = lambda group, field="ms", c=0: f.get(field, group=group, image=image, width=side, connectivity=c)
         times = lambda group: also(three(get(group)), f"{float(get(group)) / float(get(group, 'ms_binary')):.1f}")
-        yield [SHAPES[image], *(rounded(get("components", c=c), 2) for c in connectivities), times("distance"), times("nearest"),
+        yield [SHAPES[image], *(rounded(get("components", c=c), 2) for c in connectivities),
+               *(times(group) for group in ("distance", "nearest")),
                *(three(get(group)) for group in ("statistics", "contacts"))]
 
 

@@ -59,6 +59,11 @@ __device__ inline bool is_dominated(float slack, const Column &left, const Middl
            (middle.other == middle.site || is_above(slack, left, middle.x, middle.other, right));
 }
 
+/// Warp: the column that a lane has.
+__device__ inline Column column_of(const MiddleColumn &mine, int lane) {
+    return {__shfl_sync(ALL_LANES, mine.x, lane), __shfl_sync(ALL_LANES, mine.site, lane)};
+}
+
 /// Warp: of the columns `all`, one a lane, drops those that two others dominate, except the `fixed` ones: all at once, until no
 /// column is dominated by its neighbours.  More distant columns are compared first, which clears dents sooner.  A column that
 /// is nearest to any pixel is never dominated.
@@ -69,8 +74,7 @@ __device__ inline uint32_t envelope_of(float slack, uint32_t all, uint32_t fixed
         const uint32_t before = all & ((1u << lane) - 1) >> (away - 1), after = all & ~1u << lane << (away - 1);
         const bool asked = ((all & ~fixed) >> lane & 1) && before && after;
         const int left = asked ? highest_bit(before) : lane, right = asked ? lowest_bit(after) : lane;
-        const Column on_left(__shfl_sync(ALL_LANES, mine.x, left), __shfl_sync(ALL_LANES, mine.site, left));
-        const Column on_right(__shfl_sync(ALL_LANES, mine.x, right), __shfl_sync(ALL_LANES, mine.site, right));
+        const Column on_left = column_of(mine, left), on_right = column_of(mine, right);
         const uint32_t dominated = __ballot_sync(ALL_LANES, asked && is_dominated(slack, on_left, mine, on_right));
         all ^= dominated;
         if (away == 1 && !dominated) break;

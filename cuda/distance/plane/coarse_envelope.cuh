@@ -87,8 +87,7 @@ __device__ inline uint32_t join_levels(float slack, int level, const MiddleColum
     const auto find_dominated = [&] {
         const uint32_t before = joined & ((1u << lane) - 1), after = joined & ~1u << lane;
         const int32_t on_left = before ? highest_bit(before) : lane, on_right = after ? lowest_bit(after) : lane;
-        Column left(__shfl_sync(ALL_LANES, mine.x, on_left), __shfl_sync(ALL_LANES, mine.site, on_left));
-        Column right(__shfl_sync(ALL_LANES, mine.x, on_right), __shfl_sync(ALL_LANES, mine.site, on_right));
+        Column left = column_of(mine, on_left), right = column_of(mine, on_right);
         if (!before) left = outer.left;
         if (!after) right = outer.right;
         const bool asked = (before || outer.has_left) && (after || outer.has_right);
@@ -144,8 +143,8 @@ constexpr int GROUPS_EACH = (WIDEST_ROW / GROUP + LIST_THREADS - 1) / LIST_THREA
 __device__ inline int32_t group_of_thread(int k) { return static_cast<int32_t>(threadIdx.x) + k * LIST_THREADS; }
 
 /// Block: joins the groups' best columns: a bit for each group whose best one may be on the envelope of all, a word for 32
-/// groups.  First comes the envelope of the best columns of 32 groups each, in one warp.  Then each warp finds that of 32 groups
-/// between their neighbours on the first.
+/// groups.  First comes the envelope of the best columns of 32 groups each, in one warp.  Then each warp finds that of 32
+/// groups between their neighbours on the first.
 __device__ void join_bests(const StripList &strip, uint32_t (&joined)[GROUP]) {
     constexpr uint32_t GROUP_BITS = 10, MOST = (1u << (32 - GROUP_BITS)) - 1;
     static_assert(WIDEST_ROW / GROUP <= 1 << GROUP_BITS);
