@@ -114,7 +114,11 @@ static int diagonal(const shape *s, int64_t x, int64_t y, int64_t z) { return (v
 static int full(const shape *s, int64_t x, int64_t y, int64_t z) { return (void)s, (void)x, (void)y, (void)z, 1; }
 static int empty(const shape *s, int64_t x, int64_t y, int64_t z) { return (void)s, (void)x, (void)y, (void)z, 0; }
 static int one_row(const shape *s, int64_t x, int64_t y, int64_t z) { return (void)x, (void)z, y == s->height / 5; }
-static int text(const shape *s, int64_t x, int64_t y, int64_t z) { return (void)s, (void)z, page_pixel(x, y); }
+/* A small page begins inside the margin, or it would be blank. */
+static int text(const shape *s, int64_t x, int64_t y, int64_t z) {
+    const int64_t inside = s->width < 1024 && s->height < 1024 ? PAGE_MARGIN : 0;
+    return (void)z, page_pixel(x + inside, y + inside);
+}
 
 /* A winding corridor, 16 pixels wide between walls as wide. */
 static int coil(const shape *s, int64_t x, int64_t y, int64_t z) {

@@ -2,7 +2,7 @@
 // with margins, so that it has strokes, line spacing and wide empty areas as scanned text has.
 #include "page.h"
 
-enum { DOT = 5, CELL = 6 * DOT, LINE = 12 * DOT, WIDTH = 2480, HEIGHT = 3508, MARGIN = 300 };
+enum { DOT = 5, CELL = 6 * DOT, LINE = 12 * DOT, WIDTH = 2480, HEIGHT = 3508, MARGIN = PAGE_MARGIN };
 
 static const uint8_t letters[][7] = {
     {0x0e, 0x11, 0x11, 0x1f, 0x11, 0x11, 0x11}, {0x0e, 0x11, 0x10, 0x10, 0x10, 0x11, 0x0e},

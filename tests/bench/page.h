@@ -4,6 +4,8 @@
 
 #include <stdint.h>
 
+enum { PAGE_MARGIN = 300 }; /* white pixels on the left and above, and on the other sides */
+
 int page_pixel(int64_t x, int64_t y);
 
 #endif

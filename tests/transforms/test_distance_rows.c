@@ -45,7 +45,7 @@ static void random_thin(bench *b) {
     chance c = {2209};
     for (int i = 0; i < 12 + effort(12); ++i) {
         const bool is_wide = i % 4 == 3;
-        const int64_t w = 1 + roll_below(&c, 40) + (is_wide ? 40 + i / 4 % 3 * 88 : 0), slices = i % 3 ? 1 : 8;
+        const int64_t w = 1 + roll_below(&c, 40) + (is_wide ? 40 + i / 4 % 3 * 120 : 0), slices = i % 3 ? 1 : 8;
         const int64_t h = (slices > 1 ? 4097 : 32768) + roll_below(&c, 64);
         problem p = new_problem(slices > 1 ? 3 : 2, w, h, slices, NULL);
         uint8_t *mask = must_alloc((size_t)pixels_of(&p));
@@ -57,6 +57,42 @@ static void random_thin(bench *b) {
         p.mask = mask;
         p.options.flags = (slices > 1 ? APSIS_SLICES : 0) | (i % 5 ? 0 : APSIS_SIGNED);
         check_distance(b, &p, is_wide ? &PLAIN : &DISTANCE_ALONE);
+        free(mask);
+    }
+}
+
+/** Thin images with nothing in some slices, or in any.  In one column of 70 000 pixels costs may not fit 32 bits. */
+static void thin_without_sites(bench *b) {
+    static const int64_t sizes[][3] = {{200, 33, 520}, {320, 20, 1030}, {3, 70000, 1}};
+    chance c = {81};
+    for (int i = 0; i < 2 * COUNT(sizes); ++i) {
+        const int64_t *size = sizes[i / 2];
+        problem p = new_problem(size[2] > 1 ? 3 : 2, size[0], size[1], size[2], NULL);
+        uint8_t *mask = must_alloc((size_t)pixels_of(&p));
+        memset(mask, 0, (size_t)pixels_of(&p));
+        for (int64_t z = 0; size[2] > 1 && z < size[2]; ++z)
+            if (roll_below(&c, 4) == 0) mask[z * size[0] * size[1] + roll_below(&c, size[0] * size[1])] = 1;
+        p.mask = mask;
+        p.options.flags = (size[2] > 1 ? APSIS_SLICES : 0) | (i % 2 ? APSIS_SIGNED : 0);
+        check_distance(b, &p, &DISTANCE_ALONE);
+        if (i % 2 == 0) check_distance(b, &p, &PLAIN);
+        free(mask);
+    }
+}
+
+/** Strips of nine or ten groups of 32 columns of which the last one alone has no site nearby: the nearest site of its last
+ *  pixel may be more than 64 columns away, beyond a nearer column with a site in another row. */
+static void thin_with_far_ends(bench *b) {
+    chance c = {384};
+    for (int groups = 9; groups <= 10; ++groups) {
+        const int64_t w = 32 * groups, h = 32, dense = w - 64;
+        problem p = new_problem(3, w, h, 1024, NULL);
+        uint8_t *mask = must_alloc((size_t)pixels_of(&p));
+        for (int64_t k = 0; k < pixels_of(&p); ++k) mask[k] = k % w < dense && roll_below(&c, 3) == 0;
+        for (int64_t z = 0; z < 1024; ++z) mask[(z * h + roll_below(&c, h)) * w + dense] = 1;
+        p.mask = mask;
+        p.options.flags = APSIS_SLICES | (groups == 9 ? APSIS_SIGNED : 0);
+        check_distance(b, &p, &DISTANCE_ALONE);
         free(mask);
     }
 }
@@ -152,6 +188,7 @@ int main(int argc, char **argv) {
     static const test_case cases[] = {TEST(random_round_holes, EVERYWHERE), TEST(random_rows_of_holes, EVERYWHERE),
                                       TEST(random_thin, EVERYWHERE),        TEST(random_wide_rows, EVERYWHERE),
                                       TEST(random_envelopes, EVERYWHERE),   TEST(random_lines, EVERYWHERE),
-                                      TEST(random_many_slices, EVERYWHERE), TEST(random_limits, EVERYWHERE)};
+                                      TEST(random_many_slices, EVERYWHERE), TEST(random_limits, EVERYWHERE),
+                                      TEST(thin_without_sites, EVERYWHERE), TEST(thin_with_far_ends, EVERYWHERE)};
     return RUN_CASES(cases, argc, argv);
 }

@@ -65,9 +65,10 @@ Way way_of(const Columns &side, int64_t extent, bool nearest, const Limits &limi
 }
 
 /// From how many far groups on the envelope takes a strip.  Never, if a limit makes all far pixels the same, so that the near
-/// search settles them.
-uint32_t least_far_groups(const Layout &layout) {
+/// search settles them.  In narrow rows it leaves no marks, so that one far group is enough.
+uint32_t least_far_groups(const Layout &layout, Way way) {
     if (layout.output.measure.limit < Shape<WIDE_SPAN>::MOST_COST) return UINT32_MAX;
+    if (way == Way::NARROW_ROWS) return 1;
     return static_cast<uint32_t>(ceil_div(ceil_div(layout.columns.count, GROUP), FAR_SHARE));
 }
 
@@ -119,7 +120,7 @@ Layout carve_layout(const DistanceJob &job, const Plan &plan, Carver &carver) {
     carve_carries(columns, job, carver);
     if (plan.way == Way::SMALL_IMAGES) return layout;
     columns.far_groups = carver.take<uint32_t>(columns.count_far());
-    layout.least_far = plan.way == Way::LABELS ? UINT32_MAX : least_far_groups(layout);
+    layout.least_far = plan.way == Way::LABELS ? UINT32_MAX : least_far_groups(layout, plan.way);
     layout.marks = carver.take<uint8_t>(layout.count_marks());
     if (plan.way == Way::NARROW_ROWS || plan.way == Way::LABELS) return layout;
     const int64_t strips = columns.all().count;

@@ -11,12 +11,13 @@ namespace apsis::cuda::plane {
 // Small images leave most of a device idle if a kernel follows another.  Up to 1024 x 1024 one kernel for all rows takes half
 // the time of the other ways.  At SMALL_AREA it takes as long, but half as long for the worst images.
 constexpr int64_t SMALL_WIDTH = 2048, SMALL_AREA = int64_t(3) << 19;
-// Up to NARROW_WIDTH, and from MANY_STRIPS on, a block holds a strip.  That takes 87 % of the time of whole rows at width 256,
-// and a third at 28.  For nearest sites whole rows take less from half that width on.
-constexpr int64_t NARROW_WIDTH = 256, NARROW_NEAREST_WIDTH = 128, MANY_STRIPS = 1024;
+// Up to NARROW_WIDTH, and from MANY_STRIPS on, a block holds a strip.  At width 320 that takes 39 to 85 % of the time of
+// whole rows, and 104 % for diagonals; at 28 a third.  At 352, where two blocks fill a multiprocessor, it is up to 128 %.
+// For nearest sites whole rows take less from 128 on.
+constexpr int64_t NARROW_WIDTH = 320, NARROW_NEAREST_WIDTH = 128, MANY_STRIPS = 1024;
 // Fewer blocks of the near search do not fill a device, and get a longer reach.  Where sites are 24 to 96 pixels away, that
-// takes half the time of the envelope.  Elsewhere it costs up to 7 %.
-constexpr int64_t FEW_NEAR_BLOCKS = 200;
+// takes half the time of the envelope.  At 2048^2 it costs noise 8 % or 2 us, and 17 % of nearest sites.
+constexpr int64_t FEW_NEAR_BLOCKS = 300;
 // A strip is left to the envelope as a whole if 1 / FAR_SHARE of its groups or more are far.  The envelope costs twice as much
 // as the near search, but half of its cost does not depend on how many pixels of a row are wanted.
 constexpr int FAR_SHARE = 8;
