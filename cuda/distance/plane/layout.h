@@ -218,6 +218,7 @@ Layout carve_layout(const DistanceJob &job, const Plan &plan, Carver &carver);
 
 size_t small_images_bytes(int64_t width, bool nearest);
 constexpr size_t SMALL_IMAGES_DECLARED = 8192;
+size_t narrow_rows_bytes(int64_t width);
 size_t near_search_bytes(bool nearest, bool has_long_reach);
 size_t list_bytes(int64_t columns);
 size_t segment_bytes(int64_t width, int64_t candidates);

@@ -21,10 +21,9 @@ namespace apsis::cuda::plane {
 namespace {
 
 constexpr int32_t WIDTH = static_cast<int32_t>(NARROW_WIDTH);
-constexpr int BANDS = STRIP / BAND, TILES = WIDTH / TILE;
+constexpr int BANDS = STRIP / BAND;
 constexpr uint32_t LEAST_UNKNOWN = static_cast<uint32_t>(UNKNOWN) - BIAS;  // the least cost of a pixel if there is no site
-constexpr int NARROW_REACH = 64;  // columns: if a group is not far, its pixels have sites within these
-constexpr int NARROW_PITCH = WIDTH + 2 * NARROW_REACH;
+constexpr int NARROW_REACH = 64;    // columns: if a group is not far, its pixels have sites within these
 constexpr int NARROW_RESIDENT = 3;  // blocks of WIDTH threads on a multiprocessor: leaves a thread 64 registers
 // Candidates on a side that are compared at once, so that their latencies overlap.  One at a time took up to 37 % more for
 // diagonals, and 14 % for blobs.
@@ -32,8 +31,23 @@ constexpr int TURN = 4;
 static_assert(WARP % TILE == 0, "no more tiles in a strip's bands than threads");
 static_assert((STRIP - 1 + NEAR) * (STRIP - 1 + NEAR) + (GROUP - 1) * (GROUP - 1) <= NARROW_REACH * NARROW_REACH);
 
+/// Columns of a block's shared memory: as many as it has threads.
+__host__ __device__ int32_t shared_columns(int64_t width) { return static_cast<int32_t>((width + WARP - 1) / WARP * WARP); }
+
+/// The squares of the columns' distances in shared memory: two rows in the halves of a word, and NARROW_REACH columns more on
+/// either side.
+struct Squares {
+    uint32_t *memory;
+    int32_t pitch;
+
+    static __host__ __device__ int32_t pitch_of(int64_t width) { return shared_columns(width) + 2 * NARROW_REACH; }
+    static size_t bytes(int64_t width) { return sizeof(uint32_t) * HALF_STRIP * static_cast<size_t>(pitch_of(width)); }
+    __device__ Squares(void *shared, int32_t width) : memory(static_cast<uint32_t *>(shared)), pitch(pitch_of(width)) {}
+    __device__ uint32_t *operator[](int row) const { return memory + row * pitch; }
+};
+
 /// Block: lays the squares of the columns' distances in shared memory, with columns without sites beyond the row's ends.
-__device__ void lay_squares(uint32_t (&squares)[HALF_STRIP][NARROW_PITCH], int32_t width, int32_t start, const Sites &mine) {
+__device__ void lay_squares(const Squares &squares, int32_t width, int32_t start, const Sites &mine) {
     constexpr uint32_t NO_SITE = Shape<SHORT_SPAN>::FAR_CARRY * Shape<SHORT_SPAN>::FAR_CARRY * BOTH;
     const int32_t x = static_cast<int32_t>(threadIdx.x), warps = static_cast<int32_t>(blockDim.x) / WARP;
     for (int r = x / WARP; r < HALF_STRIP; r += warps)
@@ -46,8 +60,8 @@ __device__ void lay_squares(uint32_t (&squares)[HALF_STRIP][NARROW_PITCH], int32
 
 /// Block: searches a strip outward.  `mine` is this thread's column, if it has one.
 template <Form FORM>
-__device__ void search_near_rows(uint32_t (&squares)[HALF_STRIP][NARROW_PITCH], const Layout &layout, const NearOutput &target,
-                                 int64_t image, int64_t strip, const Sites &mine) {
+__device__ void search_near_rows(const Squares &squares, const Layout &layout, const NearOutput &target, int64_t image,
+                                 int64_t strip, const Sites &mine) {
     const int32_t width = static_cast<int32_t>(layout.columns.count), start = static_cast<int32_t>(strip * STRIP);
     const int32_t x = static_cast<int32_t>(threadIdx.x), threads = static_cast<int32_t>(blockDim.x), lane = x % WARP;
     lay_squares(squares, width, start, mine);
@@ -83,7 +97,7 @@ __device__ void search_near_rows(uint32_t (&squares)[HALF_STRIP][NARROW_PITCH], 
 
 /// Bounds of a candidate's costs in a strip.  Without r^2 in row r, they are the least of straight lines, one a site.  So each
 /// site's line is an upper bound, and the line through the costs in the first and the last row is a lower bound.
-struct CandidateBounds {
+struct alignas(16) CandidateBounds {
     float x, site;      // the row of a site, from the strip's first
     float first, last;  // the column's distances in the first and the last row
 
@@ -118,20 +132,33 @@ struct CandidateBounds {
 
 /// A far strip in shared memory.
 struct StripShared {
-    uint32_t all_sites[WIDTH / GROUP], kept[WIDTH / GROUP];  // [group]: columns that are all sites; that are candidates
-    uint32_t live[WIDTH / WARP];                             // [32 candidates]: those that have an interval
-    CandidateBounds bounds[WIDTH];                           // of candidates, from left to right
-    Sites sites[WIDTH];
-    uint16_t columns[WIDTH];
-    uint32_t distances[BANDS][WIDTH];
-    uint32_t lows[TILES], highs[TILES];
+    CandidateBounds *bounds;            // of candidates, from left to right
+    Sites *sites;                       // likewise
+    uint32_t *distances;                // [band][candidate]
+    uint32_t *lows, *highs;             // [tile]
+    uint32_t *all_sites, *kept, *live;  // [group]: columns that are all sites; that are candidates; with an interval
+    uint16_t *columns;
+    int32_t width;  // the arrays have so many columns
 
-    __device__ RowBand<1> band(int number, int32_t length, int32_t count) {
+    static constexpr size_t BYTES = sizeof(CandidateBounds) + sizeof(Sites) + sizeof(uint32_t) * BANDS + sizeof(uint16_t);
+    static size_t bytes(int64_t width) {
+        const size_t columns = static_cast<size_t>(shared_columns(width));
+        return columns * BYTES + sizeof(uint32_t) * (2 * columns / TILE + 3 * columns / GROUP);
+    }
+    __device__ StripShared(void *shared, int32_t row) : width(shared_columns(row)) {
+        bounds = static_cast<CandidateBounds *>(shared);
+        sites = reinterpret_cast<Sites *>(bounds + width);
+        distances = reinterpret_cast<uint32_t *>(sites + width);
+        lows = distances + BANDS * width, highs = lows + width / TILE;
+        all_sites = highs + width / TILE, kept = all_sites + width / GROUP, live = kept + width / GROUP;
+        columns = reinterpret_cast<uint16_t *>(live + width / GROUP);
+    }
+    __device__ RowBand<1> band(int number, int32_t length, int32_t count) const {
         RowBand<1> band = {};
         band.length = length;
         band.tiles = (length + TILE - 1) / TILE;
         band.count = count;
-        band.distances = distances[number];
+        band.distances = distances + number * width;
         band.columns = columns;
         band.lows = lows, band.highs = highs;
         return band;
@@ -153,7 +180,7 @@ __device__ int32_t count_before(const uint32_t *words, int32_t bit) {
 }
 
 /// Block: lays the candidates of a strip side by side.  `mine` is this thread's column, if it has one.  Returns their number.
-__device__ int32_t gather_candidates(StripShared &shared, const Layout &layout, int64_t strip, const Sites &mine) {
+__device__ int32_t gather_candidates(const StripShared &shared, const Layout &layout, int64_t strip, const Sites &mine) {
     const int32_t x = static_cast<int32_t>(threadIdx.x), width = static_cast<int32_t>(layout.columns.count);
     const int32_t start = static_cast<int32_t>(strip * STRIP), packed = pack_sites(mine, start);
     const int group = x / GROUP, lane = x % WARP;
@@ -164,7 +191,7 @@ __device__ int32_t gather_candidates(StripShared &shared, const Layout &layout, 
     const uint32_t kept =
         envelope_of(layout.slack, masks.with_sites, masks.with_inner_sites, middle) & ~shared.interior_of(group);
     if (lane == 0) shared.kept[group] = kept;
-    if (x < TILES) shared.lows[x] = ~0u, shared.highs[x] = 0;
+    if (x < shared.width / TILE) shared.lows[x] = ~0u, shared.highs[x] = 0;
     __syncthreads();
     const int32_t place = count_before(shared.kept, x);
     if (kept >> lane & 1) shared.bounds[place] = CandidateBounds(mine, packed, x, start), shared.sites[place] = mine;
@@ -204,7 +231,7 @@ __device__ DominanceInterval interval_of(const CandidateBounds *bounds, int32_t 
 
 /// Block: finds the brackets of a strip's tiles, the same for all its rows.  A candidate that is nearest nowhere in the row is
 /// dropped.  Returns how many are left.
-__device__ int32_t bracket_strip(StripShared &shared, const Layout &layout, int32_t count) {
+__device__ int32_t bracket_strip(const StripShared &shared, const Layout &layout, int32_t count) {
     const int32_t i = static_cast<int32_t>(threadIdx.x), lane = i % WARP;
     const int32_t width = static_cast<int32_t>(layout.columns.count), tiles = (width + TILE - 1) / TILE;
     bool is_live = false;
@@ -232,7 +259,7 @@ __device__ int32_t bracket_strip(StripShared &shared, const Layout &layout, int3
 }
 
 /// Block: measures the candidates in all bands of a strip.  Returns whether costs may not fit 32 bits.
-__device__ bool measure_strip(StripShared &shared, int32_t start, int32_t count) {
+__device__ bool measure_strip(const StripShared &shared, int32_t start, int32_t count) {
     bool wide_costs = false;
     for (int b = threadIdx.x / WARP; b < BANDS; b += static_cast<int>(blockDim.x) / WARP)
         for (int32_t i = threadIdx.x % WARP; i < count; i += WARP) {
@@ -241,7 +268,7 @@ __device__ bool measure_strip(StripShared &shared, int32_t start, int32_t count)
             carries.above = min(static_cast<uint32_t>(start - sites.before), GroupBounds::NONE);
             carries.below = min(static_cast<uint32_t>(sites.after - start), GroupBounds::NONE);
             const uint32_t distances = measure_column(carries, sites.word, b * BAND);
-            shared.distances[b][i] = distances;
+            shared.distances[b * shared.width + i] = distances;
             wide_costs = wide_costs || !costs_fit_32_bits(unpack(distances, 0), WIDTH + TILE);
         }
     return __syncthreads_or(wide_costs);
@@ -249,8 +276,8 @@ __device__ bool measure_strip(StripShared &shared, int32_t start, int32_t count)
 
 /// Block: finds and writes a far strip.
 template <Form FORM, bool NEAREST>
-__device__ void search_far_rows(StripShared &shared, const Layout &layout, OutputFormat format, int64_t image, int64_t strip,
-                                const Sites &mine) {
+__device__ void search_far_rows(const StripShared &shared, const Layout &layout, OutputFormat format, int64_t image,
+                                int64_t strip, const Sites &mine) {
     const int32_t width = static_cast<int32_t>(layout.columns.count);
     const int32_t count = bracket_strip(shared, layout, gather_candidates(shared, layout, strip, mine));
     const bool is_empty = count == 0;
@@ -275,21 +302,21 @@ __device__ void search_far_rows(StripShared &shared, const Layout &layout, Outpu
 template <Form FORM, bool NEAREST>
 __global__ void __launch_bounds__(WIDTH, NARROW_RESIDENT) search_narrow_rows(Layout layout, NearOutput target) {
     wait_for_kernel_before();
-    __shared__ union {
-        alignas(16) uint32_t squares[HALF_STRIP][NARROW_PITCH];
-        StripShared far;
-    } shared;
+    extern __shared__ __align__(16) uint32_t shared[];
+    const int32_t width = static_cast<int32_t>(layout.columns.count);
     const Columns &columns = layout.columns;
     const int64_t line = layout.strip_at(blockIdx.x), image = line / columns.strips(), strip = line % columns.strips();
     const StripColumns<FORM == Form::OTHER || FORM == Form::SIGNED> stored(columns, image, strip);
     const Sites mine = stored.at(min(int64_t(threadIdx.x), columns.count - 1));
     if (layout.is_far(image, strip))
-        search_far_rows<FORM, NEAREST>(shared.far, layout, target.format, image, strip, mine);
+        search_far_rows<FORM, NEAREST>(StripShared(shared, width), layout, target.format, image, strip, mine);
     else if constexpr (!NEAREST)
-        search_near_rows<FORM>(shared.squares, layout, target, image, strip, mine);
+        search_near_rows<FORM>(Squares(shared, width), layout, target, image, strip, mine);
 }
 
 }  // namespace
+
+size_t narrow_rows_bytes(int64_t width) { return std::max(Squares::bytes(width), StripShared::bytes(width)); }
 
 void search_narrow_rows(const Plan &plan, const Layout &layout, cudaStream_t stream) {
     if (layout.output.nearest) search_near_nearest(plan, layout, stream);

@@ -162,7 +162,8 @@ Plan plan_of(const DistanceJob &job, const StripRange &range, const Limits &limi
             break;
         case Way::NARROW_ROWS:
             if (nearest) plan.near = near_launch(plan, layout);
-            plan.rows = {"search_narrow_rows", layout.count_strips(), static_cast<unsigned>(layout.groups() * WARP)};
+            plan.rows = {"search_narrow_rows", layout.count_strips(), static_cast<unsigned>(layout.groups() * WARP),
+                         narrow_rows_bytes(side.count)};
             break;
         default:
             plan.near = near_launch(plan, layout);
