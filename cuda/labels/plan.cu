@@ -5,7 +5,8 @@
 // them, and as many segments are tried next as may have room.
 //
 // Values of at most 16 bits are added up by tiles instead: statistics in a table of all values, contacts in a hash table.
-// Where that one has no room for all pairs, contacts are collected after all.
+// Where that one has no room for all pairs, they are first put into a set, if it is not larger than the image; otherwise
+// contacts are collected after all.
 //
 // Measures have room for as many values as the job says, in a record each.
 #include "cuda/labels/plan.h"
@@ -67,7 +68,13 @@ Plan plan_of(const ContactsJob &job) {
     plan.has_ranks = job.set.type == APSIS_I64;
     int64_t pairs = LEAST_PAIRS;
     while (pairs < MOST_PAIRS && pairs < job.set.pixels() / PIXELS_A_PAIR) pairs *= 2;
-    if (bits_of(job.set.type) <= 16) plan_tiles(job.set, pairs, "count_tiles", plan);
+    if (bits_of(job.set.type) > 16) return plan;
+    plan_tiles(job.set, pairs, "find_in_tiles", plan);
+    const int64_t values = int64_t(1) << bits_of(job.set.type), words = ceil_div(values * (values - 1) / 2, WARP);
+    if (words * int64_t(sizeof(uint32_t)) > job.set.pixels() * bits_of(job.set.type) / 8) return plan;
+    plan.values = values, plan.set_words = words;
+    plan.chunk = pairs / 2 / WARP;  // so that a table has room for all of its pairs
+    plan.count = {"count_pairs", ceil_div(words, plan.chunk), BLOCK};
     return plan;
 }
 

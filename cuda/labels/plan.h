@@ -24,7 +24,11 @@ struct Plan {
     int64_t table = 0;          // entries, of a value or of a pair, if sums are made by tiles
     bool is_volume = false;     // the kind of tile
     int64_t tile_count = 0;
-    Launch tiles;             // that sums are made by
+    Launch tiles;           // that sums are made by
+    int64_t values = 0;     // that there may be, if contacts may be found by the set of their pairs
+    int64_t set_words = 0;  // of the set, 32 pairs in each
+    int64_t chunk = 0;      // words, of which a block counts the pairs
+    Launch count;
     Launch emit, begin, add;  // the largest: of a whole try, and of as many items as there may be
 };
 

@@ -73,7 +73,7 @@ View view_of(apsis_type type, const int64_t (&size)[3], bool is_aligned) {
     static uint8_t somewhere[16];  // its address alone counts
     View view;
     if (type == NONE) return view;
-    const int64_t bytes = type == APSIS_U8 ? 1 : type == APSIS_F32 || type == APSIS_I32 ? 4 : 8;
+    const int64_t bytes = type == APSIS_U8 ? 1 : type == APSIS_U16 ? 2 : type == APSIS_F32 || type == APSIS_I32 ? 4 : 8;
     view.data =
         reinterpret_cast<uint8_t *>((reinterpret_cast<uintptr_t>(somewhere) & ~uintptr_t(15)) + (is_aligned ? 0 : bytes));
     view.type = type;
@@ -176,12 +176,13 @@ bool are_labels_allowed(const Job &job, int64_t items_a_pixel) {
     ++plans;
     const cuda::labels::Plan plan = cuda::labels::plan_of(job);
     for (const Device &device : DEVICES)
-        for (const cuda::Launch &launch : {plan.emit, plan.begin, plan.add, plan.tiles})
+        for (const cuda::Launch &launch : {plan.emit, plan.begin, plan.add, plan.tiles, plan.count})
             if (!is_allowed("labels::", launch, device)) return false;
     const int64_t of_segment = std::min(job.set.size[0], cuda::labels::SEGMENT) * items_a_pixel;
     return plan.segments >= job.set.size[1] * job.set.size[2] && plan.most_segments >= 1 &&
            (plan.capacity - plan.kept >= of_segment || plan.capacity == job.set.pixels() * items_a_pixel) &&
-           plan.capacity <= INT32_MAX &&
+           plan.capacity <= INT32_MAX && plan.chunk * 64 <= plan.table && plan.count.blocks * plan.chunk >= plan.set_words &&
+           plan.set_words * 4 <= job.set.pixels() * job.set.stride[0] &&
            plan.kept + plan.most_segments * cuda::labels::SEGMENT * items_a_pixel <= int64_t(UINT32_MAX);
 }
 
@@ -278,12 +279,13 @@ bool label_images() {
         const int64_t size[] = {random_extent(random, 30), random_extent(random, i % 3 ? 10 : 22), random_extent(random, 9)};
         StatisticsJob statistics;
         ContactsJob contacts;
-        statistics.set = contacts.set = view_of(i % 5 ? APSIS_U16 : APSIS_I64, size, true);
+        const apsis_type types[] = {APSIS_I64, APSIS_U8, APSIS_U16};
+        statistics.set = contacts.set = view_of(types[std::min(i % 5, 2)], size, true);
         contacts.axes = axes, contacts.connectivity = connectivity;
         const int faces = axes == 2 ? (connectivity == 1 ? 2 : 4) : connectivity == 1 ? 3 : connectivity == 2 ? 9 : 13;
         if (!are_labels_allowed(statistics, 1) || !are_labels_allowed(contacts, faces)) return false;
         MeasuresJob measures;
-        measures.set = view_of(i % 5 ? APSIS_U16 : APSIS_I64, size, true), measures.axes = axes;
+        measures.set = contacts.set, measures.axes = axes;
         if (axes == 2) measures.set.size[2] = 1;
         measures.room = random_extent(random, 40);
         for (const uint32_t wanted : {0, int(APSIS_SURFACE), int(APSIS_PERIMETER)}) {

@@ -1,7 +1,7 @@
 /* Maps of more than 2^31 pixels: noise, and a bare stretch in what comes last, whose results the oracle judges.
  *
  * A device holds such an image where it has the memory.  A host of ordinary size does not: there all the pages of an
- * output but the last, the only ones that are read, are the same few. */
+ * output but the last, the only ones that are read, are the same few.  And contacts of more pairs than a table has room for. */
 #define _GNU_SOURCE /* memfd_create */
 #include "run_voronoi.h"
 
@@ -193,12 +193,55 @@ static void huge_cells_are_connected(bench *b) {
     free(bits);
 }
 
+/* ---- Pairs of values ---- */
+
+/** As many as values of 16 bits have, in an image that takes as much memory as the set of them.  The first ones are read. */
+static void pairs_of_all_values(bench *b) {
+    enum { W = 16384, H = 8192, VALUES = 65536, LOWEST = 40, READ = 4 * VALUES };
+    const int64_t size[3] = {W, H, 1};
+    uint16_t *value = must_alloc((size_t)W * H * sizeof *value);
+    uint8_t *seen = must_alloc((size_t)VALUES * VALUES / 8);         /* [pair] */
+    int64_t(*faces)[VALUES][2] = must_alloc(LOWEST * sizeof *faces); /* of the lowest values, with others */
+    chance c = {16};
+    for (int64_t i = 0; i < (int64_t)W * H; ++i) value[i] = (uint16_t)(roll(&c) >> 48);
+    for (int64_t i = 0; i < (int64_t)W * H; ++i)
+        for (int axis = 0; axis < 2; ++axis) {
+            if (axis ? i < W : i % W == 0) continue;
+            const uint16_t one = value[i], other = value[i - (axis ? W : 1)];
+            const uint32_t low = one < other ? one : other, high = one < other ? other : one;
+            if (low == 0 || low == high) continue;
+            seen[low * (VALUES / 8) + high / 8] |= (uint8_t)(1 << high % 8);
+            if (low < LOWEST) ++faces[low][high][axis];
+        }
+    int64_t pairs = 0, count = -1, k = 0;
+    for (size_t i = 0; i < (size_t)VALUES * VALUES / 8; ++i) pairs += __builtin_popcount(seen[i]);
+    frame labels = frame_open(b, APSIS_U16, 2, size, PACKED);
+    frame_put(&labels, value);
+    apsis_contact *got = must_alloc(READ * sizeof *got);
+    assert_ok(b->ctx, apsis_contacts(b->ctx, &labels.image, got, READ, &count, NULL));
+    assert_int_equal(count, pairs);
+    for (int64_t low = 1; low < LOWEST; ++low)
+        for (int64_t high = low + 1; high < VALUES && k < READ; ++high) {
+            const int64_t *const across = faces[low][high];
+            if (across[0] + across[1] == 0) continue;
+            const apsis_contact want = {low, high, {across[0], across[1], 0}, 0, (double)(across[0] + across[1])};
+            assert_memory_equal(&got[k++], &want, sizeof want);
+        }
+    assert_int_equal(k, READ);
+    frame_close(&labels);
+    free(got);
+    free(faces);
+    free(seen);
+    free(value);
+}
+
 static void a_huge_plane(bench *b) { check_giant(b, &plane); }
 static void a_huge_batch(bench *b) { check_giant(b, &batch); }
 static void a_huge_volume(bench *b) { check_giant(b, &volume); }
 
 int main(int argc, char **argv) {
     static const test_case cases[] = {TEST(a_huge_plane, ON_CPU | ON_DEVICE), TEST(a_huge_batch, ON_CPU | ON_DEVICE),
-                                      TEST(a_huge_volume, ON_DEVICE), TEST(huge_cells_are_connected, ON_DEVICE)};
+                                      TEST(a_huge_volume, ON_DEVICE), TEST(huge_cells_are_connected, ON_DEVICE),
+                                      TEST(pairs_of_all_values, ON_DEVICE)};
     return RUN_CASES(cases, argc, argv);
 }

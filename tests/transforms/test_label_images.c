@@ -116,6 +116,23 @@ static void noise_in_parts(bench *b) {
     }
 }
 
+/** More pairs than a table has room for, of values that are few enough for the set of all pairs. */
+static void pairs_of_noise(bench *b) {
+    static const int64_t sizes[2][3] = {{129, 130, 1}, {31, 33, 30}};
+    static const int64_t capacities[] = {0, 1, 3000, 40000};
+    for (int i = 0; i < 8; ++i) {
+        problem p = new_problem(2 + i % 2, sizes[i % 2][0], sizes[i % 2][1], sizes[i % 2][2], NULL);
+        uint8_t *mask = must_alloc((size_t)pixels_of(&p));
+        chance c = {78 + (uint64_t)i};
+        for (int64_t k = 0; k < pixels_of(&p); ++k) mask[k] = (uint8_t)roll(&c);
+        p.mask = mask;
+        p.options.connectivity = 1 + i / 2 % p.ndim;
+        if (i >= 4) p.options.flags |= p.ndim == 2 ? APSIS_PERIODIC_X : APSIS_PERIODIC_Y | APSIS_PERIODIC_Z;
+        check_contacts(b, &p, APSIS_U8, PACKED, capacities[(i + i / 4) % 4]);
+        free(mask);
+    }
+}
+
 /** More values, and more pairs, than a device keeps at once: each pixel has a value of its own. */
 static void values_in_parts(bench *b) {
     enum { WIDE = 1100, PIXELS = WIDE * 1000 };
@@ -372,21 +389,14 @@ static void a_dense_table(bench *b) {
 }
 
 static const test_case cases[] = {
-    TEST(every_3x3_image, EVERYWHERE),
-    TEST(every_2x2x2_volume, EVERYWHERE),
-    TEST(words_of_one_value, EVERYWHERE),
-    TEST(random_statistics, EVERYWHERE),
-    TEST(random_contacts, EVERYWHERE),
-    TEST(long_and_thin, EVERYWHERE),
-    TEST(noise_in_parts, EVERYWHERE),
-    TEST(values_in_parts, EVERYWHERE),
-    TEST(pairs_in_parts, EVERYWHERE),
-    TEST(flipping_axes, EVERYWHERE),
-    TEST(permuting_values, EVERYWHERE),
-    TEST(sums_of_areas, EVERYWHERE),
-    TEST(a_value_for_each_pixel, EVERYWHERE),
-    TEST(values_that_touch, EVERYWHERE),
-    TEST(a_corner_alone_has_no_area, EVERYWHERE),
+    TEST(every_3x3_image, EVERYWHERE),    TEST(every_2x2x2_volume, EVERYWHERE),
+    TEST(words_of_one_value, EVERYWHERE), TEST(random_statistics, EVERYWHERE),
+    TEST(random_contacts, EVERYWHERE),    TEST(long_and_thin, EVERYWHERE),
+    TEST(pairs_of_noise, EVERYWHERE),     TEST(noise_in_parts, EVERYWHERE),
+    TEST(values_in_parts, EVERYWHERE),    TEST(pairs_in_parts, EVERYWHERE),
+    TEST(flipping_axes, EVERYWHERE),      TEST(permuting_values, EVERYWHERE),
+    TEST(sums_of_areas, EVERYWHERE),      TEST(a_value_for_each_pixel, EVERYWHERE),
+    TEST(values_that_touch, EVERYWHERE),  TEST(a_corner_alone_has_no_area, EVERYWHERE),
     TEST(a_dense_table, EVERYWHERE),
 };
 
