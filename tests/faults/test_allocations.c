@@ -175,8 +175,8 @@ static void fail_all_allocations(apsis_context *ctx, int call, bool for_good, ca
     }
 }
 
-/** What calls that failed have left behind: nothing more, twice in a row.  What oneTBB begins with may come late, and once.  One
- *  thread: oneTBB's keep memory as they like. */
+/** What calls that failed have left behind: nothing more, twice in a row.  What oneTBB begins with may come late, and once.
+ *  One thread: oneTBB's keep memory as they like. */
 static void failed_calls_leave_nothing(bench *b) {
     call_outputs *out = must_alloc(sizeof *out);
     apsis_context *ctx;

@@ -100,15 +100,22 @@ static void words_of_one_value(bench *b) {
     }
 }
 
+/** Any value of a byte in each pixel; the mask is to be freed. */
+static problem noise_of_bytes(int ndim, const int64_t size[3], uint64_t seed, uint8_t **mask) {
+    problem p = new_problem(ndim, size[0], size[1], size[2], NULL);
+    chance c = {seed};
+    *mask = must_alloc((size_t)pixels_of(&p));
+    for (int64_t i = 0; i < pixels_of(&p); ++i) (*mask)[i] = (uint8_t)roll(&c);
+    p.mask = *mask;
+    return p;
+}
+
 /** More runs, and more faces, than a device takes at once: what it finds in parts is merged. */
 static void noise_in_parts(bench *b) {
     static const int64_t sizes[2][3] = {{1100, 1000, 1}, {49, 48, 47}};
     for (int i = 0; i < 2; ++i) {
-        problem p = new_problem(2 + i, sizes[i][0], sizes[i][1], sizes[i][2], NULL);
-        uint8_t *mask = must_alloc((size_t)pixels_of(&p));
-        chance c = {77};
-        for (int64_t k = 0; k < pixels_of(&p); ++k) mask[k] = (uint8_t)roll(&c);
-        p.mask = mask;
+        uint8_t *mask;
+        problem p = noise_of_bytes(2 + i, sizes[i], 77, &mask);
         p.options.connectivity = p.ndim;
         if (p.ndim == 2) check_statistics(b, &p, APSIS_I32, PACKED, 256);
         if (p.ndim == 3) check_contacts(b, &p, APSIS_U16, PACKED, 40000);
@@ -121,11 +128,8 @@ static void pairs_of_noise(bench *b) {
     static const int64_t sizes[2][3] = {{129, 130, 1}, {31, 33, 30}};
     static const int64_t capacities[] = {0, 1, 3000, 40000};
     for (int i = 0; i < 8; ++i) {
-        problem p = new_problem(2 + i % 2, sizes[i % 2][0], sizes[i % 2][1], sizes[i % 2][2], NULL);
-        uint8_t *mask = must_alloc((size_t)pixels_of(&p));
-        chance c = {78 + (uint64_t)i};
-        for (int64_t k = 0; k < pixels_of(&p); ++k) mask[k] = (uint8_t)roll(&c);
-        p.mask = mask;
+        uint8_t *mask;
+        problem p = noise_of_bytes(2 + i % 2, sizes[i % 2], 78 + (uint64_t)i, &mask);
         p.options.connectivity = 1 + i / 2 % p.ndim;
         if (i >= 4) p.options.flags |= p.ndim == 2 ? APSIS_PERIODIC_X : APSIS_PERIODIC_Y | APSIS_PERIODIC_Z;
         check_contacts(b, &p, APSIS_U8, PACKED, capacities[(i + i / 4) % 4]);
